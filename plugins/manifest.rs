@@ -1,9 +1,12 @@
-// Part of the build scripts of the plugin crates, which include it with `architectures.rs` of their library crate and
-// the framework's `plugin/version.rs`. It writes the manifest next to the shared library, from the same sources.
+// Shared part of the build scripts of the plugin crates, which write a plugin's manifest next to its shared library.
+//
+// A build script includes this file, `architectures.rs` of its library crate and the framework's `plugin/version.rs`,
+// so that the manifest states the constants that are compiled into the library.
 
 use std::path::{Path, PathBuf};
 
-/// Writes `NAME.plugin.toml` into cargo's directory of the shared library.
+/// Writes the manifest `NAME.plugin.toml` to the directory in which cargo puts the shared library. `abi` is the version
+/// of the plugin interface (major, minor).
 pub fn write(name: &str, abi: (u32, u32), architectures: &[&str]) {
     let version = std::env::var("CARGO_PKG_VERSION").unwrap_or_default();
     let list = |words: &[&str]| words.iter().map(|word| format!("\"{word}\"")).collect::<Vec<_>>().join(", ");
@@ -26,7 +29,8 @@ pub fn write(name: &str, abi: (u32, u32), architectures: &[&str]) {
     println!("cargo:rerun-if-changed={}", file.display());
 }
 
-/// Copies the known answers of the plugin's families next to its library, for conformance suites.
+/// Concatenates files with known answers about the plugin's layout families to `NAME.answers.jsonl` next to the shared
+/// library, where conformance suites look for it.
 #[allow(dead_code)] // Not every plugin has such answers.
 pub fn bring_answers(name: &str, files: &[&str]) {
     let beside = libraries().join(format!("{name}.answers.jsonl"));
@@ -39,21 +43,22 @@ pub fn bring_answers(name: &str, files: &[&str]) {
     println!("cargo:rerun-if-changed={}", beside.display());
 }
 
-/// Writes a file with an old timestamp: cargo takes a file that is younger than the start of this script as changed,
-/// and would rebuild everything each time.
+/// Writes a file and dates it back to 1970. Cargo runs a build script again if a file that it watches is younger than
+/// the script's last run, as this file would be.
 fn write_as_old(file: &Path, text: &str) -> std::io::Result<()> {
     std::fs::write(file, text)?;
     std::fs::File::options().write(true).open(file)?.set_modified(std::time::SystemTime::UNIX_EPOCH)
 }
 
-/// Returns cargo's file name of the crate's shared library.
+/// Returns the file name of the plugin's shared library on this platform, as cargo chooses it.
 fn library_file(name: &str) -> String {
     let prefix = std::env::consts::DLL_PREFIX;
     let suffix = std::env::consts::DLL_SUFFIX;
     format!("{prefix}tilewright_{name}_plugin{suffix}")
 }
 
-/// Returns `deps` in the profile's directory; this script's output directory is `build/PACKAGE/out` there.
+/// Returns the directory in which cargo puts the shared library: `deps` in the directory of the build profile, in which
+/// this script's `OUT_DIR` is `build/PACKAGE/out`.
 fn libraries() -> PathBuf {
     let out = PathBuf::from(std::env::var_os("OUT_DIR").unwrap_or_default());
     out.ancestors().nth(3).unwrap_or(Path::new(".")).join("deps")

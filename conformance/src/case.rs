@@ -55,7 +55,8 @@ impl Verdict {
         Self { status: Status::Crash, level: None, detail: detail.into() }
     }
 
-    /// The verdict of a law's check: pass, or a failure with the check's description.
+    /// Converts the result of checking a law (a property of layouts) to a verdict: pass, or fail with the error
+    /// message.
     #[must_use]
     pub fn from_law(level: Level, law: Result<(), String>) -> Self {
         match law {
@@ -77,7 +78,7 @@ impl Verdict {
 pub struct TestCases {
     /// The kernels with their inputs and expected outputs.
     pub test_cases: Vec<TestCase>,
-    /// The case's place in a figure of measurements; `None` if it is in none.
+    /// The figure of measurements, with point and variant, that the case belongs to; `None` if it belongs to none.
     pub figure: Option<Figure>,
 }
 

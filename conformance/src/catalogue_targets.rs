@@ -36,8 +36,8 @@ impl CatalogueTargets {
         self.0.registry().serves(&self.0.catalogue().get(name).ok()?.architecture)
     }
 
-    /// Serves a plugin until the end of the input, if the arguments (without the program's name) request it; `None`
-    /// otherwise.
+    /// Runs this process as a plugin's child process until standard input ends, and returns the exit status. Returns
+    /// `None` if the arguments, without the program's name, do not request this.
     #[must_use]
     pub fn serve_plugin(arguments: &[OsString]) -> Option<ExitCode> {
         let [command, file] = arguments else { return None };

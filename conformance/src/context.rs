@@ -217,7 +217,8 @@ impl Context {
     }
 }
 
-/// Returns a multiple of the golden ratio modulo `below`; any few consecutive steps are spread evenly.
+/// Returns the fraction of `step` times the golden ratio, scaled to 0 to `below - 1`. Any few consecutive steps are
+/// spread evenly.
 fn golden_ratio_step(step: usize, below: usize) -> usize {
     let fraction = (step as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
     ((fraction * below as u64) >> 32) as usize

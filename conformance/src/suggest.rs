@@ -25,7 +25,8 @@ pub(crate) fn suggestion(glob: &str, names: &[String]) -> Option<String> {
     None
 }
 
-/// If the first part of a pattern occurs in no name, returns a similar component of a name.
+/// Returns a component of a name that is similar to the first literal part of the glob that no name contains; `None` if
+/// there is no such part or component.
 fn suggested_name_part(glob: &str, names: &[String]) -> Option<String> {
     let words: BTreeSet<&str> = names.iter().flat_map(|name| name.split('/')).collect();
     let literals = glob.split(|c| c == '/' || META.contains(&c)).filter(|literal| literal.len() >= 3);

@@ -1,4 +1,4 @@
-//! Build script: passes the path of the LLVM library that the plugins link to the program `tilewright-install`.
+//! Build script: tells `tilewright-install` the folder and the name of the LLVM library that the plugins link.
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");

@@ -10,7 +10,7 @@ use tilewright_layout::{
 
 use super::{PipelineError, Session};
 
-/// A request for a distributed layout.
+/// A request for a layout: by a family and its parameters, or by its bases.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LayoutRequest {
     /// The layout that a family (a named constructor such as `blocked`) builds from parameters.

@@ -403,7 +403,8 @@ fn not_served(error: &FamilyError) -> bool {
     matches!(error, FamilyError::Unknown { .. })
 }
 
-/// Merges two errors to one that lists the known families of both.
+/// Merges two errors: if both are about an unknown family, to one that lists the families of both; otherwise returns
+/// the first.
 fn merged(first: FamilyError, second: FamilyError) -> FamilyError {
     match (first, second) {
         (FamilyError::Unknown { name, mut known }, FamilyError::Unknown { known: more, .. }) => {

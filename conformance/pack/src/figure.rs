@@ -1,13 +1,14 @@
-//! The place of a case in a figure of measurements: a figure compares several variants at several points.
+//! The figure (plot of measurements) that a case belongs to: a figure compares several variants at several points.
 
 use serde::{Deserialize, Serialize};
 
-/// The place of a case in a figure: a point (such as a shape) and one of the variants that are compared there.
+/// The figure (plot of measurements) that a case belongs to, its point there (such as a shape), and its variant, one of
+/// those that are compared at the point.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Figure {
     /// The name of the figure, such as `transpose`.
     pub name: String,
-    /// The point: shape, element type and other parameters that all alternatives share.
+    /// The point: shape, element type and other parameters that all variants share.
     pub point: String,
     /// The variant that the case measures, such as a kind of plan.
     #[serde(rename = "way")]

@@ -55,7 +55,7 @@ pub struct PackedCode {
     pub files: Vec<File>,
     /// Launch metadata of each kernel in the code.
     pub kernels: Vec<KernelMetadata>,
-    /// The external tool that accepted the code as valid; `None` if none did.
+    /// Name of an external tool, such as an assembler, that accepted the code as valid; `None` if none did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub taken_by: Option<String>,
 }
@@ -88,7 +88,7 @@ pub struct PackedCase {
     /// The launches of the case.
     #[serde(rename = "trials")]
     pub test_cases: Vec<PackedTestCase>,
-    /// The case's place in a figure of measurements; `None` if it is in none.
+    /// The figure of measurements, with point and variant, that the case belongs to; `None` if it belongs to none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub figure: Option<Figure>,
 }
@@ -140,7 +140,7 @@ pub enum PackedArgument {
 pub struct PackedBuffer {
     /// The buffer's name.
     pub name: String,
-    /// The buffer's element type, in the words of test cases of programs.
+    /// Name of the buffer's element type in test case files, such as `f16`.
     pub element: String,
     /// The buffer's shape; elements are row-major.
     pub shape: Vec<u64>,
@@ -195,7 +195,7 @@ pub struct Span {
 /// The plan's prediction for a launch, made before code was emitted.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct PackedPrediction {
-    /// How often the kernel repeats the planned work.
+    /// Number of times that the kernel repeats the planned work.
     pub rounds: u32,
     /// Predicted cycles of a block for one repetition, by the target's costs.
     pub cycles: f64,

@@ -50,7 +50,7 @@ pub fn run_packed_case(
 }
 
 impl Stopped {
-    /// Returns the outcome of the case, and whether the device may be unusable now.
+    /// Returns the outcome of the case, and whether the device may have become unusable.
     fn outcome(self) -> (PlayedOutcome, bool) {
         let without_times = |status, detail| PlayedOutcome { status, detail, times: None };
         match self {
@@ -78,7 +78,7 @@ fn play_test_case(
         Err(CheckFailure::Device(error)) => return Err(error.into()),
         Err(wrong) => return Ok(PlayedOutcome { status: PlayedStatus::Fail, detail: wrong.to_string(), times: None }),
     };
-    // Without a clock of the device there is nothing to repeat.
+    // Repetitions only measure time, so there are none if the device has no clock.
     let times = match first.nanoseconds {
         Some(_) if timing.repetitions > 0 => Times::of(&mut loaded, timing)?,
         _ => None,

@@ -92,7 +92,7 @@ pub struct PlayedCase {
     pub times: Vec<Option<Times>>,
     /// For each launch, the plan's prediction; `None` if there is none.
     pub predicted: Vec<Option<PackedPrediction>>,
-    /// The case's place in a figure of measurements; `None` if it is in none.
+    /// The figure of measurements, with point and variant, that the case belongs to; `None` if it belongs to none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub figure: Option<Figure>,
 }

@@ -27,7 +27,7 @@ pub struct Packed {
     pub name: String,
     /// Test cases, each with its compiled kernel.
     pub test_cases: Vec<(TestCase, Artifact)>,
-    /// The case's place in a figure of measurements; `None` if it is in none.
+    /// The figure of measurements, with point and variant, that the case belongs to; `None` if it belongs to none.
     pub figure: Option<Figure>,
 }
 
@@ -126,7 +126,8 @@ impl Writer {
                 PackedExpectation::Masked { bytes: self.span(bytes)?, mask: self.span(mask)? }
             }
             Expectation::Near { values, rests, allowed } => {
-                // The format has one tolerance for each number, so both kinds are added.
+                // The format has no low parts of expected values (`rests`), so each adds its magnitude to the
+                // tolerance.
                 let rests = rests.iter().copied().chain(std::iter::repeat(0.0));
                 let allowed: Vec<f64> = allowed.iter().zip(rests).map(|(off, rest)| off + rest.abs()).collect();
                 PackedExpectation::Near {

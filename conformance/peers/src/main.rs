@@ -28,7 +28,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Returns the nanoseconds of one call in the best batch.
+/// Times batches of calls of `work`, and returns the nanoseconds of one call in the fastest batch.
 fn nanoseconds<T>(mut work: impl FnMut() -> T) -> f64 {
     let (mut best, mut calls, start) = (f64::MAX, 1u32, Instant::now());
     while start.elapsed() < LONG {

@@ -14,7 +14,7 @@ const NAMES: [&str; 3] = ["layouts.jsonl", "algebra.jsonl", "cute_algebra_cases.
 pub(super) const EXPECTED: &str =
     "JSON Lines of layouts, operations or facts, the JSON of CuTe's operations, or a directory with such files";
 
-// Links to the data of the framework's tests; the package holds copies.
+// These files are symbolic links to data of the framework's tests; a published package has copies.
 const LAYOUTS: &str = include_str!("../../data/layouts.jsonl");
 const ALGEBRA: &str = include_str!("../../data/algebra.jsonl");
 const CUTE: &str = include_str!("../../data/cute_algebra_cases.json");

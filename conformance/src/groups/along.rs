@@ -37,7 +37,8 @@ impl TensorAxis {
     /// Returns every axis of every layout, for every element width and number of lanes, each on `usual` tensors
     /// combined with each of the `tuples`.
     ///
-    /// A tuple gives its other element types as distances in the list of element types.
+    /// A tuple gives the element types of its further tensors, each as a distance from the first tensor's type in the
+    /// list of element types.
     pub(super) fn all(context: &Context, usual: usize, tuples: &[&[usize]]) -> Vec<Self> {
         let (mut all, mut sampler) = (Vec::new(), Sampler::new(context));
         for corpus in LayoutCorpus::all(context) {
@@ -83,7 +84,7 @@ impl TensorAxis {
     }
 }
 
-/// Returns the element type `far` places later in the list of element types, cyclically.
+/// Returns the element type that is `far` entries after `element` in the list of element types, cyclically.
 fn later_element(element: Element, far: usize) -> Element {
     let own = ELEMENTS.iter().position(|&known| known == element).unwrap_or(0);
     ELEMENTS[(own + far) % ELEMENTS.len()]

@@ -47,7 +47,7 @@ fn reproducible_artifact(artifact: &Artifact) -> Artifact {
     own
 }
 
-/// Checks that the artifact has code for the module's kernel.
+/// Checks that the artifact has assembly and launch metadata of the module's only kernel, and no empty object.
 fn check_artifact(module: &Module, artifact: &Artifact) -> Result<(), String> {
     let [kernel] = &module.kernels[..] else { return Err("one kernel was to be compiled".to_owned()) };
     let [metadata] = &artifact.kernels[..] else {
@@ -67,7 +67,7 @@ fn check_artifact(module: &Module, artifact: &Artifact) -> Result<(), String> {
     }
     match artifact.payload(Emit::Object) {
         Some(object) if object.bytes.is_empty() => Err("the object is empty".to_owned()),
-        // A target whose compiler has no such form leaves it out; no assembler takes the code then.
+        // A compiler without objects gives none; no assembler has checked the code then.
         _ => Ok(()),
     }
 }

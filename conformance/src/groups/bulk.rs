@@ -25,8 +25,8 @@ pub(super) fn copy_direction(row: &Instruction) -> &'static str {
     if row.completion == Completion::Mbarrier { "to-shared" } else { "from-shared" }
 }
 
-/// Returns a tensor map whose boxes have a shared-memory layout; sizes are not powers of two if the instruction allows
-/// it.
+/// Returns a tensor map for elements of `element_bits` bits whose boxes have the layout `box_layout` in shared memory.
+/// Sizes of boxes are not powers of two if the instruction allows it.
 pub(super) fn map_of(operand: &TensorCopyOperand, box_layout: &TensorCopyLayout, element_bits: u32) -> TensorMap {
     let row_bytes = box_layout.row_bytes.unwrap_or(3 * operand.row_granularity);
     let mut box_sizes = vec![row_bytes * 8 / element_bits, 9, 2, 3, 1];
@@ -45,8 +45,8 @@ pub(super) fn bulk_copy_of(row: &Instruction) -> Option<(Option<TensorMap>, u32)
     Some((map, BULK_COPY_BYTES))
 }
 
-/// Builds test cases that copy a box at every kind of position in the tensor: inside, across its start and its end,
-/// beyond.
+/// Builds test cases that copy a box at each kind of position: inside of the tensor, across its start, across its end,
+/// beyond it.
 pub(super) fn box_cases(row: &Instruction, map: &TensorMap, lanes: u32) -> Result<Vec<TestCase>, CheckFailure> {
     origins(map).map(|origin| box_copy_case(row, map, &origin, lanes, None)).collect()
 }

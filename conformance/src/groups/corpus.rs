@@ -20,11 +20,11 @@ pub(super) struct LayoutCorpus {
     distributed: Vec<(Setting, Vec<NamedLayout>)>,
     /// Shared-memory layouts for each number of warps.
     memory: Vec<(Setting, Vec<NamedLayout>)>,
-    /// Cache of [`LayoutCorpus::is_usable`].
+    /// Cache of the results of [`LayoutCorpus::is_supported`].
     usable: RefCell<HashMap<LayoutKey, bool>>,
 }
 
-/// Index of the number of warps, shape, and name of a layout.
+/// Key of a cached result: index of the number of warps, shape of the tensor, name of the layout.
 type LayoutKey = (usize, &'static [u64], String);
 
 /// A tensor, and the layouts of it that were requested by name.
@@ -134,8 +134,8 @@ impl LayoutCorpus {
         sampler.some_good_of(usual, candidates, good).into_iter().filter_map(with_layouts).collect()
     }
 
-    /// Whether the family has a layout of the shape (some need larger tensors) and a lane has enough registers for it,
-    /// which is not so if there are many replicas.
+    /// Whether the layout's family accepts the shape and a lane has enough registers, which replicas may exceed. `at`
+    /// is the index of the number of warps.
     fn is_supported(&self, context: &Context, at: usize, shape: &'static [u64], endpoint: &NamedLayout) -> bool {
         let key = (at, shape, endpoint.name.clone());
         if let Some(&known) = self.usable.borrow().get(&key) {
@@ -161,8 +161,7 @@ impl LayoutCorpus {
         self.candidates(expected).any(|(_, shape)| keep(shape))
     }
 
-    /// Returns the indices of the numbers of warps for which all layouts of these names exist, each with the shapes
-    /// that all of them accept.
+    /// Returns pairs of a number of warps (its index) and a shape that all layouts of these names accept.
     fn candidates(&self, expected: &[&str]) -> impl Iterator<Item = (usize, &'static [u64])> {
         let of_warps = |(at, &(setting, _)): (usize, &(Setting, _))| {
             let found = self.find(at, expected).unwrap_or_default();
@@ -173,7 +172,7 @@ impl LayoutCorpus {
         self.distributed.iter().enumerate().flat_map(of_warps)
     }
 
-    /// Returns the layouts of these names for one number of warps; `None` if one is missing.
+    /// Returns the layouts of these names for the number of warps with index `at`; `None` if one is missing.
     fn find(&self, at: usize, expected: &[&str]) -> Option<Vec<&NamedLayout>> {
         let all = || self.distributed[at].1.iter().chain(&self.memory[at].1);
         expected.iter().map(|name| all().find(|endpoint| endpoint.name == **name)).collect()
@@ -183,7 +182,7 @@ impl LayoutCorpus {
 /// A shape that all samples of layout families support.
 const TYPICAL: [u64; 2] = [128, 128];
 
-/// Returns the names of the layouts, for any number of warps, in order.
+/// Returns the distinct names of the layouts for all numbers of warps, in the order of their first occurrence.
 fn names(of_settings: &[(Setting, Vec<NamedLayout>)]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for endpoint in of_settings.iter().flat_map(|(_, endpoints)| endpoints) {
@@ -194,8 +193,8 @@ fn names(of_settings: &[(Setting, Vec<NamedLayout>)]) -> Vec<String> {
     names
 }
 
-/// Returns layouts of tensors of one axis: a plain one, and the layouts of reduction results for each layout without a
-/// parent.
+/// Returns layouts of tensors of one axis: a blocked layout, and slices along both axes of one neutral sample and of
+/// the vendor's samples (layouts of reduction results).
 fn one_axis_layouts(setting: Setting, samples: &[&SampleLayout]) -> Vec<NamedLayout> {
     let line = |name: String, spec| NamedLayout { name, spec, axes: 1 };
     let mut lines = vec![line("blocked-row".to_owned(), blocked(&[1], &[setting.lanes], &[setting.warps], &[0]))];

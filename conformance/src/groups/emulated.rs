@@ -6,7 +6,7 @@ use tilewright_verify::{CheckFailure, TestCase, check_emulated};
 
 use crate::{Level, Verdict};
 
-/// Returns the verdict for the error that no plan was found.
+/// Converts an error of a planner to a verdict: unsupported if no plan is possible, otherwise a failure.
 pub(super) fn planning_verdict(error: MovementError) -> Verdict {
     match error {
         MovementError::Impossible { reasons } => Verdict::unsupported(reasons),

@@ -77,8 +77,8 @@ impl NamedLayout {
         })
     }
 
-    /// Splits the tensor's shape if the layout has one axis fewer: the number of planes and a plane's shape. Otherwise
-    /// `None` and the whole shape.
+    /// Returns the number of planes and the shape of one plane if the layout has one axis fewer than the tensor. If it
+    /// has as many axes, returns `None` and the tensor's shape.
     fn split<'a>(&self, tensor: &'a CaseTensor) -> Result<(Option<u64>, &'a [u64]), Verdict> {
         match tensor.shape.split_first() {
             _ if self.axes == tensor.shape.len() => Ok((None, &tensor.shape)),
@@ -88,8 +88,8 @@ impl NamedLayout {
     }
 }
 
-/// Repeats the layout of one plane for all planes: the high bits of the in dim `along` select the plane, the new first
-/// axis.
+/// Repeats the layout of one plane for `planes` planes, which the new first axis counts; high bits of the in dim
+/// `along` select the plane. `None` returns the layout unchanged.
 fn stacked(plane: &LinearLayout, along: Dim, planes: Option<u64>) -> Result<LinearLayout, Verdict> {
     let Some(planes) = planes else { return Ok(plane.clone()) };
     let bits = planes.trailing_zeros();

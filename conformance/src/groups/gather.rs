@@ -112,7 +112,7 @@ pub fn all(context: &Context) -> Vec<GatherAlong> {
 /// The layouts of the source and of the indices.
 type Layouts = (LinearLayout, LinearLayout);
 
-/// Returns the layouts and all possible plans, the best first.
+/// Returns the layouts of a gather's source and indices, and all possible plans, the best first.
 ///
 /// # Errors
 /// The verdict of the case if there is no plan.

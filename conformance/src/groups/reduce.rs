@@ -20,7 +20,8 @@ use crate::{Case, Context, Group, Verdict};
 #[derive(Debug, Clone, Copy)]
 pub struct Reductions;
 
-/// The tuples to reduce, by distances in the list of element types: single tensors, pairs and triples of mixed widths.
+/// The tuples of tensors to reduce. Each is given by the distances of its further element types from the first tensor's
+/// in the list of element types: single tensors, pairs and triples of mixed widths.
 const TUPLES: [&[usize]; 3] = [&[], &[1], &[2, 3]];
 
 impl Group for Reductions {

@@ -17,8 +17,9 @@ use crate::{Case, Context, Group, Verdict};
 #[derive(Debug, Clone, Copy)]
 pub struct Scans;
 
-/// The tuples to scan, by distances in the list of element types. Single tensors are added; pairs of one width are maps
-/// that are composed, so that order matters; triples have mixed widths.
+/// The tuples of tensors to scan. Each is given by the distances of its further element types from the first tensor's
+/// in the list of element types. Single tensors are added; pairs of one width are maps that are composed, so that order
+/// matters; triples have mixed widths.
 const TUPLES: [&[usize]; 3] = [&[], &[0], &[1, 2]];
 
 /// A scan. Case names spell it `up/blocked-rows/axis1/f16/64x128/w4`.

@@ -23,7 +23,8 @@ impl From<FilterError> for Stop {
 }
 
 impl Suite {
-    /// Returns the names of the cases to run, for each target.
+    /// Returns the names of the cases to run, for each target in `names`, and their number before a smoke sample or a
+    /// shard was taken.
     pub(super) fn chosen_cases(
         &self,
         targets: &dyn Targets,
@@ -52,7 +53,7 @@ impl Suite {
     }
 }
 
-/// Reduces `all` to the chosen cases; also returns their number before a smoke sample was taken.
+/// Reduces `all` to the chosen cases; also returns their number before a smoke sample or a shard was taken.
 pub(super) fn narrow_choice(
     mut all: Chosen,
     choice: &Choice,
@@ -147,7 +148,7 @@ pub(super) fn context(
     })
 }
 
-/// Returns the names of the requested targets.
+/// Returns the names of the requested targets: of all known ones if `all` is among them.
 pub(super) fn chosen_targets(targets: &dyn Targets, requested: &[String]) -> Result<Vec<String>, Stop> {
     let known: Vec<_> = targets.list().iter().map(|target| target.name.clone()).collect();
     if requested.is_empty() {

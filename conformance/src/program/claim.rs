@@ -42,7 +42,8 @@ struct Count {
 }
 
 impl Suite {
-    /// Evaluates the claim of a level for each requested target.
+    /// Evaluates the claim of a level for each requested target from the results in `files`, and prints each verdict.
+    /// The exit status is a failure unless all claims hold.
     pub(super) fn claim(
         &self,
         files: &[PathBuf],

@@ -98,7 +98,7 @@ impl Kept {
     fn take(&mut self, event: Event<'_>) {
         match event {
             Event::Begin { environment, chosen } => {
-                // A resumed run was also to run the cases that it found in the file.
+                // A file has one `Begin` for each resumption; each counts all chosen cases, with or without results.
                 for (target, count) in chosen.into_owned() {
                     let before = self.chosen.entry(target).or_default();
                     *before = count.max(*before);

@@ -88,7 +88,8 @@ pub fn assign_layouts(
     Ok(AssignedModule { module: assigned, report: AssignmentReport { strategy, functions } })
 }
 
-/// Checks that the program is for clusters of the launch configuration's size, and that the target has such clusters.
+/// Checks that the number of blocks in a cluster is the same in the program and the launch configuration, and that the
+/// target has such clusters.
 fn check_cluster(module: &TileModule, config: &LaunchConfig<'_>) -> Result<(), EngineError> {
     let (target, blocks) = (config.context.target, config.context.blocks);
     let explicit = module.attributes.get("ttg.num-ctas").and_then(tilewright_tile::Attribute::as_integer);

@@ -5,7 +5,7 @@ use tilewright_tile::op::name::{arith, ttg, tw};
 
 use tilewright_tile::{Body, Op, Value, ValueOrigin};
 
-/// Operations, other than elementwise ones, through which a chain of dots continues, because they keep every element's
+/// Operations, besides elementwise ones, through which a chain of dots continues, because each element keeps its
 /// coordinates.
 const KEEPING: [&str; 3] = [arith::SELECT, ttg::CONVERT_LAYOUT, tw::MMA_WAIT];
 
@@ -57,7 +57,7 @@ fn producing_dot(body: &Body, operand: Value) -> Option<Op> {
     None
 }
 
-/// Returns the number of dots in the longest chain before a dot, at most [`ENOUGH`].
+/// Returns the number of dots in the longest chain that leads to the operands of a dot, at most [`ENOUGH`].
 pub(super) fn length(body: &Body, op: Op) -> u32 {
     fn within(body: &Body, op: Op, most: u32) -> u32 {
         if most == 0 {
@@ -69,7 +69,7 @@ pub(super) fn length(body: &Body, op: Op) -> u32 {
     within(body, op, ENOUGH)
 }
 
-/// Max length of a chain of dots; longer chains count as this long.
+/// The greatest length of a chain of dots that is counted; longer chains count as this long.
 const ENOUGH: u32 = 4;
 
 /// Returns a text with everything that the plan of a dot depends on, except the target: dots with equal texts share one

@@ -2,8 +2,8 @@
 //!
 //! By default a dot takes the plan with the fewest cycles for row-major operands in memory. If operands are masked or
 //! come from other dots, or users of the result have another layout, another plan may need fewer conversions. A dot
-//! takes it if the surrounding cost falls, and the total with the dot's own cost. Attributes record the choice, so that
-//! lowering finds the same plan.
+//! takes such a plan if it lowers both the cost of the surrounding operations and the total with the dot's own cost.
+//! Attributes record the choice, so that lowering finds the same plan.
 
 use std::collections::BTreeSet;
 
@@ -26,13 +26,13 @@ const MOST: usize = 6;
 const MAX_DOTS: usize = 8;
 /// Max number of graph nodes around a dot whose layouts may follow another plan of the dot.
 const AROUND: usize = 32;
-/// Max number of operations between a load and the shared memory through which its value passes.
+/// Max number of operations between a load and the layout conversion through shared memory that its value reaches.
 const CHAIN: usize = 6;
-/// Max number of local-search steps for each of the nodes around a dot.
+/// Max number of local-search steps, as an average for each of the nodes around a dot.
 const STEPS: usize = 64;
 
-/// Chooses better plans for dots, records them in the attributes of the dots, and updates the layouts of the graph's
-/// nodes.
+/// Chooses alternative plans for dots if they lower the cost. Records them in the attributes of the dots, and updates
+/// the keys (chosen layouts) of the graph's nodes.
 pub(super) fn take(
     state: &mut State<'_, '_>,
     function: &mut Function,
@@ -65,8 +65,8 @@ pub(super) fn take(
     improve(state, config)
 }
 
-/// Records the plan of a dot, which followed from another dot's plan, in its attributes if recomputation would no
-/// longer give this plan.
+/// Records a dot's plan in its attributes if lowering would otherwise compute another one. That happens if the plan
+/// depends on that of a producing dot, which has changed since.
 fn keep(state: &State<'_, '_>, body: &mut Body, of: &DotNodes, config: &LaunchConfig<'_>) -> Result<(), EngineError> {
     if of.dot_plan.plan.problem.operand_layouts == [None, None] {
         return Ok(());
@@ -80,7 +80,8 @@ fn keep(state: &State<'_, '_>, body: &mut Body, of: &DotNodes, config: &LaunchCo
     Ok(())
 }
 
-/// Whether the program states no plan for the dot and no layouts of its values, and all operands are in registers.
+/// Whether the plan of a dot is open: the program states neither a plan nor layouts of the dot's values, and all
+/// operands are in registers.
 fn is_open(body: &Body, of: &DotNodes) -> bool {
     let operation = body.op(of.op);
     let explicit = [INSTRUCTION, PENDING, WARPS_ALONG_M].iter().any(|name| operation.attributes.get(name).is_some());
@@ -89,8 +90,8 @@ fn is_open(body: &Body, of: &DotNodes) -> bool {
     in_registers && unsaid && !explicit
 }
 
-/// Returns the best alternative plan of a dot: its attributes, and the key (chosen layout) of each graph node. `None`
-/// if no alternative lowers the cost.
+/// Returns the best alternative plan of a dot: the dot's attributes for it, and the key (chosen layout) of every graph
+/// node. `None` if no alternative lowers the cost.
 fn find_best_alternative(
     state: &State<'_, '_>,
     body: &mut Body,
@@ -120,7 +121,7 @@ fn find_best_alternative(
         tried.apply(&change);
         sweeps(&mut tried, &near, suggested, STEPS * near.len());
         let after = (tried.total(), dot_price(&dot_plan));
-        // The surrounding cost must fall, so that the total stays below propagation's.
+        // The cost without the dots must fall, so that this total stays below that of propagation.
         let waits_no_longer = waits(&tried) <= waiting;
         if waits_no_longer && after.0 < before.0 - MIN_GAIN && after.0 + after.1 < lowest.0 + lowest.1 - MIN_GAIN {
             lowest = after;
@@ -130,7 +131,7 @@ fn find_best_alternative(
     Ok(best)
 }
 
-/// Plans a dot with the attributes that `problem` determines; returns these attributes and the plan.
+/// Plans a dot as if it had the attributes that record `problem`; returns these attributes and the plan.
 fn try_problem(
     body: &mut Body,
     op: Op,
@@ -144,8 +145,8 @@ fn try_problem(
     Ok((explicit, planned?))
 }
 
-/// Returns the new keys (chosen layouts) of a dot's operand nodes under the plan `dot_plan`; `None` if the plan has an
-/// operand in memory.
+/// Returns the new keys (chosen layouts) of a dot's nodes under the plan `dot_plan`. `None` if this plan reads other
+/// operands from memory than the graph assumes.
 fn change(state: &State<'_, '_>, of: &DotNodes, dot_plan: &DotPlan) -> Result<Option<Change>, EngineError> {
     let mut change = Change::new();
     for (node, layout) in of.nodes.iter().zip(dot_plan.layouts()) {
@@ -179,7 +180,7 @@ fn around(state: &State<'_, '_>, of: &DotNodes) -> Vec<usize> {
     near.into_iter().collect()
 }
 
-/// Whether some value of these graph nodes is converted. If none is, the default plan stays.
+/// Whether some value of these graph nodes is converted to another layout. If none is, the dot keeps its default plan.
 fn converts(state: &State<'_, '_>, nodes: &[usize]) -> bool {
     let given = nodes.iter().flat_map(|&node| &state.graph.nodes[node].outs);
     given.map(|end| end.value).any(|value| {
@@ -188,7 +189,7 @@ fn converts(state: &State<'_, '_>, nodes: &[usize]) -> bool {
     })
 }
 
-/// Whether some memory access among these graph nodes costs more than in its preferred layout.
+/// Whether some memory access among these graph nodes costs more than in a layout that accesses of its shape prefer.
 fn is_narrow(state: &State<'_, '_>, nodes: &[usize], suggested: &Suggested) -> bool {
     nodes.iter().any(|&node| {
         let node_info = &state.graph.nodes[node];
@@ -199,8 +200,8 @@ fn is_narrow(state: &State<'_, '_>, nodes: &[usize], suggested: &Suggested) -> b
     })
 }
 
-/// Number of loads in loops, weighted by executions, that software pipelining ([`super::stages`]) cannot prefetch
-/// because their values do not pass through shared memory. The latency of these loads has no cost of its own.
+/// Returns the number of loads in loops, weighted by executions, that software pipelining ([`super::stages`]) cannot
+/// prefetch because their values do not pass through shared memory. The latency of these loads has no cost of its own.
 fn waits(state: &State<'_, '_>) -> f64 {
     let is_load = |kind: &Kind| matches!(kind, Kind::Access(access) if access.direction == Direction::Load);
     let in_loops = state.graph.nodes.iter().enumerate();

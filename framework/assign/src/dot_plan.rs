@@ -1,7 +1,7 @@
 //! Dots: the MMA problem that a `tt.dot` states, and the operand layouts of its plan.
 //!
-//! The MMA problem follows from the program alone and has one plan, so lowering recomputes the plan and finds the
-//! layouts that the operands have.
+//! The MMA problem follows from the program alone, and the planner returns one plan for it. So lowering computes the
+//! same plan again, with the layouts that the operands have.
 
 use super::LaunchConfig;
 use super::chain;
@@ -46,24 +46,24 @@ impl DotPlan {
     }
 }
 
-/// A batch of matrices along the first axis of a dot.
+/// A batch of matrices, numbered by the first axis of a dot's tensors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Batches {
     /// Number of matrices of the batch.
     pub count: u64,
-    /// Log2 of the number of warp groups that multiply different matrices.
+    /// Log2 of the number of groups into which the warps are divided; different groups multiply different matrices.
     pub groups: u32,
 }
 
 impl Batches {
-    /// Number of matrices that one warp multiplies; the highest register bits of a layout number them.
+    /// Number of matrices that one warp multiplies; the highest bits of a register's index number them.
     #[must_use]
     pub fn per_warp(self) -> u64 {
         self.count >> self.groups
     }
 }
 
-/// Max number of dots in a chain for which a plan counts the cost of converting the accumulator of the dot before.
+/// Max number of dots in a chain for which a plan accounts for the conversion of the preceding dot's accumulator.
 const LONGEST_CHAIN: u32 = 3;
 
 /// Plans a `tt.dot` or `tt.dot_scaled`.
@@ -81,8 +81,8 @@ pub fn plan_dot(body: &Body, op: Op, config: &LaunchConfig<'_>) -> Result<DotPla
     let makers = chain::producing_dots(body, op);
     let chained = attributes.get(WARPS_ALONG_M).is_some() || chain::is_operand(body, op);
     let in_chain = chained || makers != [None, None];
-    // An explicit instruction was chosen with operand conversions counted; an asynchronous MMA reads its operands from
-    // shared memory.
+    // If the program names an instruction, that choice already accounted for the conversion of operands; an
+    // asynchronous MMA reads its operands from shared memory.
     let is_pinned = problem.atom.is_some() || attributes.get(PENDING).is_some() || !blocks.is_empty();
     let mut operand_layouts = [None, None];
     let is_open = !is_pinned && packed == [None, None];
@@ -127,8 +127,8 @@ pub fn plan_dot(body: &Body, op: Op, config: &LaunchConfig<'_>) -> Result<DotPla
     Ok(DotPlan { operands, scales, accumulator, plan, batches, blocks })
 }
 
-/// Plans one matrix over all warps. For a batch, plans a matrix over the fewest warps with which the same instruction
-/// still applies and operands stay in registers.
+/// Plans the MMA of one matrix by all warps. For a batch, plans it by the fewest warps with which the same instruction
+/// still applies and operands stay in registers; groups of warps then multiply different matrices.
 pub(super) fn warp_partition(
     problem: &MmaProblem,
     count: Option<u64>,
@@ -227,7 +227,7 @@ pub(super) fn write_plan_attributes(attributes: &mut Attributes, problem: &MmaPr
     }
 }
 
-/// Returns the element type and the scales of operand A (`side` 0) or B (1).
+/// Returns the element type of operand A (`side` 0) or B (1), and its scales if it has any.
 fn operand_type(body: &Body, op: Op, side: usize) -> Result<(ElementType, Option<Scale>), MmaError> {
     let (group, scale_group, kind) = [("a", "a_scale", "a_elem_type"), ("b", "b_scale", "b_elem_type")][side];
     let operation = body.op(op);
@@ -237,7 +237,7 @@ fn operand_type(body: &Body, op: Op, side: usize) -> Result<(ElementType, Option
     let Some(kind) = operation.attributes.get(kind).and_then(Attribute::as_text) else {
         let precision = operation.attributes.get("inputPrecision").and_then(Attribute::as_text).unwrap_or("ieee");
         let number = match (ty, precision) {
-            // Higher precision than the instruction offers is computed in full binary32.
+            // More precise modes than `tf32`, such as `tf32x3`, are computed in full binary32.
             (TileType::Float(tilewright_tile::Float::F32), "tf32") => ElementType::from_name("tf32"),
             _ => element_type(ty),
         };
@@ -283,7 +283,7 @@ fn batches(body: &Body, op: Op) -> Option<u64> {
     (shape.len() > 2).then(|| shape[0])
 }
 
-/// Extends the layout of one chunk to `size` elements along an axis; further chunks are in further registers.
+/// Extends a layout to `size` elements along an axis; the added elements are in additional highest registers.
 pub(super) fn extend_axis(layout: &LinearLayout, axis: usize, size: u64) -> Result<LinearLayout, LayoutError> {
     let mut full = canonical_order(layout)?;
     while 1u64 << full.out_bits(Dim::tensor(axis)) < size {
@@ -292,8 +292,8 @@ pub(super) fn extend_axis(layout: &LinearLayout, axis: usize, size: u64) -> Resu
     Ok(full)
 }
 
-/// Extends the layout of one matrix to a batch: warp groups hold different matrices; further matrices are in further
-/// registers.
+/// Extends the layout of one matrix to a batch: groups of warps hold different matrices; further matrices are in
+/// additional highest registers.
 pub fn extend_over_batches(layout: &LinearLayout, batches: Option<Batches>) -> Result<LinearLayout, LayoutError> {
     let Some(Batches { count, groups }) = batches else { return Ok(layout.clone()) };
     let mut all = LayoutTransfer::InsertAxis(0).apply(&canonical_order(layout)?)?;
@@ -329,7 +329,8 @@ impl DotTensor {
     }
 }
 
-/// Extends the layout of one block's share of a tensor to all blocks of a cluster; `blocks` is [`DotPlan::blocks`].
+/// Extends the layout of one block's share of a dot's tensor to all blocks of a cluster; `blocks` is
+/// [`DotPlan::blocks`].
 ///
 /// # Errors
 /// [`LayoutError`]: the layout has other dims than register, lane, warp and block.
@@ -349,11 +350,12 @@ pub fn extend_over_blocks(
     BlockDivision::along(&shape, &axes).over_blocks(&layout, &shape)
 }
 
-/// The smallest share of a matrix axis that a block of a cluster gets, unless the program's layout states another.
+/// The smallest number of rows or columns of the result that a block of a cluster gets, unless the program states the
+/// layout.
 const LEAST_SHARE: u64 = 16;
 
-/// Divides M and N of a dot among the blocks of a cluster: as the layout of the accumulator states, otherwise the
-/// longer axis first.
+/// Returns, for each bit of a block's index, the matrix axis (M or N) that it divides. It is the division that the
+/// layout of the accumulator states; without a layout, the longer axis is halved first.
 fn divide_among_blocks(body: &Body, op: Op, shape: &[u64; 3], config: &LaunchConfig<'_>) -> Vec<Option<usize>> {
     let block_bits = config.context.blocks.trailing_zeros();
     let explicit = body.operand(op, "c").and_then(|value| distributed(body.ty(value), config.families).ok());

@@ -46,7 +46,7 @@ impl Default for Interner {
 }
 
 impl Interner {
-    /// Interns a layout, with its dims in canonical order; returns its index.
+    /// Interns a layout, with its dims in the order of [`canonical_order`]; returns its index.
     pub(super) fn layout(&self, layout: &LinearLayout) -> Result<LayoutId, LayoutError> {
         let layout = canonical_order(layout)?;
         if let Some(&known) = self.numbers.borrow().get(&layout) {

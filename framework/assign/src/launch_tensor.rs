@@ -33,8 +33,9 @@ pub struct LaunchTensor {
     pub strides: Vec<LaunchNumber>,
 }
 
-/// Returns the tensor of a tensor descriptor; `None` if a launch cannot describe it. NaNs as padding are left out,
-/// since a tensor map fills only some element types with them.
+/// Returns the tensor that a tensor descriptor describes, in terms of kernel parameters; `None` if a launch cannot
+/// describe it. A descriptor that pads with NaN counts as such, since a tensor map fills only some element types with
+/// them.
 #[must_use]
 pub fn find_launch_tensor(body: &Body, descriptor: Value) -> Option<LaunchTensor> {
     let TileType::Descriptor(ty) = body.ty(descriptor) else { return None };
@@ -65,7 +66,8 @@ pub fn find_launch_tensor(body: &Body, descriptor: Value) -> Option<LaunchTensor
     (is_packed && !pads_with_nan && tensor.sizes.len() == rank && tensor.strides.len() == rank).then_some(tensor)
 }
 
-/// Returns a scalar as a launch knows it: a constant or an argument, perhaps extended to more bits.
+/// Returns a scalar as a number that a launch knows: a constant, or an argument, perhaps extended to more bits. `None`
+/// for other values.
 fn number(body: &Body, value: Value) -> Option<LaunchNumber> {
     if let Some(constant) = body.constant_integer(value) {
         return u64::try_from(constant).ok().map(LaunchNumber::Constant);
@@ -79,7 +81,8 @@ fn number(body: &Body, value: Value) -> Option<LaunchNumber> {
     }
 }
 
-/// Returns the only parameter of an argument of the function; `None` for other values.
+/// Returns the first kernel parameter of a function argument: its value, or the pointer of a tensor descriptor. `None`
+/// for other values.
 fn argument(body: &Body, value: Value) -> Option<ArgumentField> {
     let entry = *body.blocks(body.root()).first()?;
     body.arguments(entry).contains(&value).then_some(ArgumentField { argument: value, field: 0 })

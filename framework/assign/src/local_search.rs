@@ -17,14 +17,15 @@ use super::state::State;
 
 /// Max number of sweeps over the program.
 const SWEEPS: usize = 8;
-/// Max number of steps, as an average for each node.
+/// Max number of local-search steps, as an average for each node.
 const STEPS: usize = 200;
-/// Max number of suggested layouts for each shape.
+/// Max number of suggested layouts for tensors of one shape.
 const SUGGESTIONS: usize = 6;
-/// Max number of combinations of keys that are compared exhaustively.
+/// Max number of combinations of keys (one chosen layout for each node) that are compared exhaustively.
 const FEW: usize = 4096;
 
-/// All choices of the neighbours that follow a node, the smallest step first.
+/// The choices of neighbours that follow a node, in the order in which they are tried: those that change few nodes
+/// first.
 const FOLLOW_CHOICES: [Follow; 7] = [
     Follow { before: false, after: false, anchors: false },
     Follow { before: true, after: false, anchors: false },
@@ -48,8 +49,8 @@ pub(super) fn improve(state: &mut State<'_, '_>, config: &LaunchConfig<'_>) -> R
     Ok(())
 }
 
-/// Tries steps at these nodes, forward and backward in turn, until no step gains or `steps` are used up. Returns
-/// whether it ended because no step gains.
+/// Tries steps at these nodes, in program order and in reverse by turns, until no step gains or `steps` steps are
+/// tried. Returns false if it ended because the steps are used up.
 pub(super) fn sweeps(state: &mut State<'_, '_>, nodes: &[usize], suggested: &Suggested, mut steps: usize) -> bool {
     let everything = vec![true; state.graph.nodes.len()];
     for sweep in 0..SWEEPS {
@@ -76,7 +77,8 @@ pub(super) fn sweeps(state: &mut State<'_, '_>, nodes: &[usize], suggested: &Sug
     true
 }
 
-/// Returns the candidate keys (layouts) of a node.
+/// Returns the keys (layouts) that the search tries for a node: those that remove a conversion and, for an anchor, the
+/// suggested ones.
 fn keys_for(state: &State<'_, '_>, node: usize, suggested: &Suggested, everything: &[bool]) -> Vec<LayoutId> {
     let mut keys = from_operands(state, node, everything);
     keys.extend(from_users(state, node, everything));

@@ -1,9 +1,9 @@
 //! Global memory behind tensors of pointers, as AxisInfo describes it.
 //!
-//! A tensor of pointers is treated as a tensor in memory: the step of each index bit is a stride, so axes, segments of
-//! axes and runs across axes have their strides, or none that is known (Triton Bespoke Layouts, Coalesce; Linear
-//! Layouts paper, section 5.1; Hexcute paper, section 5.1). Contiguity, alignment and the constancy of masks limit the
-//! width of an access.
+//! A tensor of pointers counts as a tensor in memory: the step of each index bit is a stride. Axes, segments of axes
+//! and runs across axes thus have strides, known or unknown (Triton Bespoke Layouts, Coalesce; Linear Layouts paper,
+//! section 5.1; Hexcute paper, section 5.1). Contiguity, alignment and the constancy of masks limit the width of an
+//! access.
 
 use tilewright_layout::Dim;
 use tilewright_plan::movement::{AxisStride, GlobalTensor};
@@ -19,8 +19,8 @@ pub struct PointerMemory {
     pub bits: u32,
 }
 
-/// Describes the memory that `pointers` address, from AxisInfo. Every mask must be constant over the elements of one
-/// access. `None` if `pointers` is not a tensor of pointers.
+/// Describes the memory that `pointers` address, from AxisInfo. It limits the width of an access to elements for which
+/// every mask is constant. `None` if `pointers` is not a tensor of pointers.
 #[must_use]
 pub fn pointer_memory(body: &Body, axis_info: &AxisInfoMap, pointers: Value, masks: &[Value]) -> Option<PointerMemory> {
     let ty = body.ty(pointers);
@@ -42,7 +42,8 @@ pub fn pointer_memory(body: &Body, axis_info: &AxisInfoMap, pointers: Value, mas
     Some(PointerMemory { tensor: GlobalTensor { axes: axes.collect(), alignment: bytes << run }, bits })
 }
 
-/// Splits an axis of pointers into segments with one stride each, from the steps of its index bits.
+/// Splits an axis of pointers into segments, lowest index bits first; returns the size of each, and its stride. `bytes`
+/// is the size of an element.
 fn segments(info: &AxisInfo, axis: usize, size: u64, bytes: u64) -> Vec<(u64, AxisStride)> {
     let unknown = AxisStride::MultipleOf((info.base_divisibility() / bytes).clamp(1, 1 << 16));
     let mut segments: Vec<(u64, AxisStride)> = Vec::new();
@@ -50,7 +51,8 @@ fn segments(info: &AxisInfo, axis: usize, size: u64, bytes: u64) -> Vec<(u64, Ax
     for bit in 0..size.max(1).trailing_zeros() {
         let stride = match (info.step(IndexBit { axis, bit }).map(i64::unsigned_abs), next) {
             (Some(step), _) if step.is_multiple_of(bytes) => AxisStride::Elements(step / bytes),
-            // Contiguous groups usually follow each other; the alignment keeps accesses within groups.
+            // A group of contiguous elements usually follows the one before; the alignment keeps an access within a
+            // group.
             (None, Some(stride @ AxisStride::Elements(1..))) => stride,
             _ => unknown,
         };
@@ -66,8 +68,8 @@ fn segments(info: &AxisInfo, axis: usize, size: u64, bytes: u64) -> Vec<(u64, Ax
     if segments.is_empty() { vec![(size, AxisStride::Elements(0))] } else { segments }
 }
 
-/// Describes the memory behind a tensor descriptor: rows along its last axis, each 16-byte aligned. An access covers at
-/// most `together` elements of a row.
+/// Describes the tensor behind a tensor descriptor of type `ty`: rows along its last axis, each 16-byte aligned. An
+/// access covers at most `together` elements of a row.
 #[must_use]
 pub fn descriptor_tensor(ty: &TileType, together: u64) -> Option<PointerMemory> {
     let shape = ty.shape()?;
@@ -83,8 +85,8 @@ pub fn descriptor_tensor(ty: &TileType, together: u64) -> Option<PointerMemory> 
     Some(PointerMemory { tensor: GlobalTensor { axes: axes.collect(), alignment }, bits })
 }
 
-/// Returns the number of consecutive elements along the last axis that are either all in bounds or all out of bounds:
-/// the offset of a block and the tensor's size are multiples of it.
+/// Returns a number of consecutive elements along the last axis that are either all in bounds or all out of bounds. The
+/// offset of the descriptor's block and the tensor's size are multiples of it.
 #[must_use]
 pub fn elements_in_bounds_together(body: &Body, axis_info: &AxisInfoMap, op: Op) -> u64 {
     let divisor =
@@ -97,7 +99,7 @@ pub fn elements_in_bounds_together(body: &Body, axis_info: &AxisInfoMap, op: Op)
     divisor(body.operands(op, "indices").last()).min(ends)
 }
 
-/// Returns the number of bits by which an element of a type moves: whole bytes, a power of two, at most 64.
+/// Returns the number of bits of an element of this type while it moves: whole bytes, a power of two, at most 64.
 #[must_use]
 pub fn moved_bits(ty: &TileType) -> u32 {
     ty.element_bits().unwrap_or(32).max(8).next_power_of_two().min(64)

@@ -9,7 +9,7 @@ use super::state::{Change, State};
 
 /// Max number of graph nodes whose keys (chosen layouts) one step changes; further nodes keep theirs.
 const LARGEST: usize = 96;
-/// The smallest cost reduction that counts as a gain.
+/// The smallest reduction of the cost that counts as a gain, in the unit of [`super::price`].
 pub(super) const MIN_GAIN: f64 = 1e-6;
 
 /// The neighbours that follow a node which takes another key (chosen layout).
@@ -58,8 +58,8 @@ pub(super) fn from_users(state: &State<'_, '_>, node: usize, settled: &[bool]) -
     found
 }
 
-/// Returns the cost of a graph node with the layout `key`, including the conversions of operands that come from settled
-/// nodes.
+/// Returns the cost of a graph node with the key (layout) `key`, including the conversions of operands that come from
+/// settled nodes.
 pub(super) fn of_operands(state: &mut State<'_, '_>, node: usize, key: LayoutId, settled: &[bool]) -> f64 {
     let old = std::mem::replace(&mut state.keys[node], key);
     let mut cost = state.node_cost(node);
@@ -75,8 +75,8 @@ pub(super) fn of_operands(state: &mut State<'_, '_>, node: usize, key: LayoutId,
     cost
 }
 
-/// Returns the change that gives a graph node the layout `key`. Neighbours follow as long as no new conversion appears
-/// between them.
+/// Returns the change that gives a graph node the key (layout) `key`. Neighbours that `follow` selects take layouts
+/// that need no conversion to or from the nodes changed before.
 pub(super) fn step(state: &State<'_, '_>, node: usize, key: LayoutId, follow: Follow) -> Change {
     let mut taken = BTreeMap::from([(node, key)]);
     let mut open = VecDeque::from([node]);
@@ -125,7 +125,7 @@ pub(super) fn step(state: &State<'_, '_>, node: usize, key: LayoutId, follow: Fo
     taken.into_iter().collect()
 }
 
-/// Applies a step if it lowers the cost; returns whether it did.
+/// Applies the step that gives a node the key (layout) `key` if it lowers the cost; returns whether it did.
 pub(super) fn attempt(state: &mut State<'_, '_>, node: usize, key: LayoutId, follow: Follow) -> bool {
     if state.keys[node] == key || state.graph.nodes[node].fixed.is_some() {
         return false;

@@ -20,12 +20,13 @@ pub(super) struct OpCosts {
     pub accesses: u64,
     /// Bytes of global memory that the whole block accesses, in whole sectors.
     pub bytes: u64,
-    /// Sectors and lines of the accesses of a warp.
+    /// Sectors and cache lines of the accesses of a warp.
     pub global: GlobalWork,
 }
 
 impl OpCosts {
-    /// Counts an operation in a layout; zero for kinds whose counts depend on further layouts.
+    /// Counts the operations of a node of this kind in a layout. The counts are zero for kinds whose costs depend on
+    /// further layouts.
     pub(super) fn of(kind: &Kind, layout: &LinearLayout, config: &LaunchConfig<'_>) -> Result<Self, MovementError> {
         let (target, registers) = (config.context.target, registers(layout));
         let plain = |instructions: &f64| instructions * registers;
@@ -59,13 +60,13 @@ impl OpCosts {
     }
 }
 
-/// Instructions that pack what narrow accesses load into registers of 32 bits, or unpack what they store: one for two
-/// accesses.
+/// Returns the number of instructions that pack elements of narrow loads into 32-bit registers, or unpack those of
+/// narrow stores: one for two accesses.
 fn packing_instructions(plan: &GlobalAccess) -> f64 {
     if plan.bytes_at_once() < 4 { plan.accesses as f64 / 2.0 } else { 0.0 }
 }
 
-/// Returns the number of registers of a lane in a layout.
+/// Returns the number of registers that a lane holds in a layout.
 pub(super) fn registers(layout: &LinearLayout) -> f64 {
     (1u64 << layout.in_bits(Dim::REGISTER)) as f64
 }

@@ -1,7 +1,7 @@
 //! The order of dot operands in memory: whether adjacent elements are adjacent along K.
 //!
-//! Instructions that read operands from shared memory have a form for each order. The form of the order in global
-//! memory needs no transposition by the stores.
+//! Instructions that read operands from shared memory have a form for each order. With the order that the operand has
+//! in global memory, the stores to shared memory need not transpose it.
 
 use crate::layouts::{shape_transfers, transferred_axis};
 use tilewright_tile::axis_info::AxisInfoMap;
@@ -9,17 +9,18 @@ use tilewright_tile::op::name::{tt, ttg};
 use tilewright_tile::op_attrs::ALONG_K;
 use tilewright_tile::{Attribute, Attributes, Body, Function, Op, TileType, Value, ValueOrigin};
 
-/// Row-major operands: A is contiguous along K, B along N.
+/// For operands A and B, whether they are contiguous along K if both are row-major: A is, B is contiguous along N.
 const ROW_MAJOR: [bool; 2] = [true, false];
 
-/// Returns the recorded orders of operands A and B of a dot; `None` if none are recorded.
+/// Returns, for operands A and B of a dot, whether they are contiguous along K, as the attributes record it; `None` if
+/// they do not.
 pub(super) fn along_k(attributes: &Attributes) -> Option<[bool; 2]> {
     let Some(Attribute::Array(_, orders)) = attributes.get(ALONG_K) else { return None };
     <[u64; 2]>::try_from(&orders[..]).ok().map(|orders| orders.map(|order| order != 0))
 }
 
-/// Records the orders of operands that are loaded by pointers or descriptors in the attributes of each `tt.dot`,
-/// unless both are row-major, as operands of unknown order are taken to be.
+/// Records in the attributes of each `tt.dot` whether its operands are contiguous along K in global memory. It records
+/// nothing if both are row-major; an operand whose order is unknown counts as row-major.
 pub(super) fn record(function: &mut Function) {
     let axis_info = AxisInfoMap::of(function);
     let Some(body) = &mut function.body else { return };

@@ -1,6 +1,6 @@
 //! Costs of layouts, from the plans of data movement and the cost model ([`tilewright_plan::cost`]).
 //!
-//! One unit is a cycle of the compute unit for each warp of the block: the search adds the time of all resources.
+//! The unit is cycles of the compute unit for each warp of the block. The times of all resources are added.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -14,13 +14,14 @@ use tilewright_plan::cost::{Time, Work, issue_cycles};
 use tilewright_plan::movement::{ConversionKind, MovementError, plan_conversion, plan_gather};
 use tilewright_tile::Value;
 
-/// Max latency, in cycles, of converting a loop's loaded value through shared memory: the barrier of an iteration, which
-/// several values share. Software pipelining hides the rest.
+/// Max latency, in cycles, of converting a loaded value of a loop through shared memory. It stands for the barrier of
+/// an iteration, which several values share; software pipelining hides the rest.
 const MAX_PIPELINED_LATENCY: f64 = 16.0;
 /// Cost of an impossible choice of layouts: more than that of any possible choice.
 pub(super) const IMPOSSIBLE: f64 = 1e15;
 
-/// Cost of a conversion in cycles: the time for which it occupies resources, and the latency for which the warp waits.
+/// Cost of a conversion in cycles: `occupied` for the resources that it uses, `waited` for the latency for which the
+/// warp waits.
 #[derive(Clone, Copy)]
 struct ConversionCost {
     occupied: f64,
@@ -33,7 +34,7 @@ struct ConversionCost {
 pub(super) struct Prices<'a> {
     config: &'a LaunchConfig<'a>,
     interner: &'a Interner,
-    /// For each node of the graph, the index of its kind; equal kinds share an index.
+    /// For each node of the graph, the index of its kind; nodes of equal kinds have the same index.
     kinds: Vec<usize>,
     conversions: RefCell<HashMap<(LayoutId, LayoutId, u32), ConversionCost>>,
     operations: RefCell<HashMap<(usize, LayoutId), f64>>,
@@ -61,8 +62,8 @@ impl<'a> Prices<'a> {
         }
     }
 
-    /// Returns the cost of converting a tensor between layouts. If `is_loaded`, the value is loaded in a loop, so that
-    /// software pipelining hides most of the latency of a conversion through shared memory.
+    /// Returns the cost of converting a tensor of `bits`-bit elements between layouts. If `is_loaded`, the value is
+    /// loaded in a loop, so that software pipelining hides most of the latency of a conversion through shared memory.
     pub(super) fn conversion(&self, from: LayoutId, to: LayoutId, bits: u32, is_loaded: bool) -> f64 {
         let ConversionCost { occupied, waited, shared } = self.converted(from, to, bits);
         occupied + if shared && is_loaded { waited.min(MAX_PIPELINED_LATENCY) } else { waited }
@@ -95,8 +96,8 @@ impl<'a> Prices<'a> {
         price
     }
 
-    /// Returns the cost of one execution of a node's operation in the layout `key`. `source` is the layout of the
-    /// operand that is taken in any layout, if there is one.
+    /// Returns the cost of one execution of a node's operation in the layout `key`. `source` is the layout of a
+    /// gather's source, which may be any; `None` for other operations.
     pub(super) fn operation(&self, node: usize, kind: &Kind, key: LayoutId, source: Option<LayoutId>) -> f64 {
         let kind_index = self.kinds[node];
         match (kind, source) {
@@ -140,15 +141,15 @@ impl<'a> Prices<'a> {
         plan.map_or(IMPOSSIBLE, |plan| plan.expected_cycles / f64::from(self.config.warps))
     }
 
-    /// Returns the cost of rematerializing a value of `cone` operations in a loop: one issue for each operation and
-    /// register. This overestimates [`Self::remat_price`] on purpose: it stands for the latency of loads to many
-    /// registers, which has no cost of its own.
+    /// Returns the cost of rematerializing, in a loop, a value that `cone` operations compute: one issue for each
+    /// operation and register. This overestimates [`Self::remat_price`] on purpose: it stands for the latency of loads
+    /// to many registers, which has no cost of its own.
     pub(super) fn in_iterations(&self, cone: u32, layout: LayoutId) -> f64 {
         self.issue(f64::from(cone) * registers(&self.interner.get(layout)))
     }
 
-    /// Returns the cost of rematerializing a value and its operands in a layout: one instruction for each register, but
-    /// only one for registers of neighbouring elements that are equal or consecutive.
+    /// Returns the cost of rematerializing a value and its operands in a layout: one instruction for each register.
+    /// Registers of neighbouring elements that are equal or consecutive count once.
     pub(super) fn remat_price(&self, remats: &[Option<Remat>], value: Value, layout: LayoutId) -> f64 {
         if let Some(&known) = self.remat_price.borrow().get(&(value, layout)) {
             return known;
@@ -169,7 +170,8 @@ impl<'a> Prices<'a> {
     }
 }
 
-/// Returns the number of registers of a lane, with each group of equal or consecutive neighbours counted once.
+/// Returns the number of registers of a lane in a layout, where registers of equal or consecutive neighbours count
+/// once. `together` has the number of such neighbours along each axis.
 fn distinct_registers(layout: &LinearLayout, together: &[u64]) -> f64 {
     let is_within = |basis: &&Vec<u64>| {
         let mut moved = basis.iter().zip(together.iter().chain(std::iter::repeat(&1))).filter(|(by, _)| **by > 0);

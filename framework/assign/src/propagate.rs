@@ -1,5 +1,5 @@
-//! Propagation: anchors (operations that prefer a layout) take their preferred layouts, all other nodes follow (seed
-//! 000, section 4.4).
+//! Propagation: anchors (operations that prefer a layout) take their preferred layouts, all other nodes follow (Linear
+//! Layouts paper, section 4.4).
 //!
 //! Layouts propagate forward from anchors: an operation takes the layout of an operand; if the operands' layouts
 //! differ, the one that costs the fewest conversions. Nodes that no anchor reaches take a layout from their users.
@@ -14,7 +14,7 @@ use super::price::Prices;
 use super::state::State;
 use super::{EngineError, moves};
 
-/// Computes the keys (chosen layouts) of all nodes that follow from the anchors.
+/// Computes the key (chosen layout) of each node: anchors take their preferred layouts, and the others follow.
 pub(super) fn propagate<'s, 'a>(
     graph: &'s Graph<'a>,
     prices: &'s Prices<'a>,
@@ -39,7 +39,7 @@ pub(super) fn propagate<'s, 'a>(
     Ok(state)
 }
 
-/// Returns the layout that an anchor prefers; `None` for kinds of nodes that prefer none.
+/// Returns the layout that an anchor, an access of global memory, prefers; `None` for other kinds of nodes.
 pub(super) fn anchored(
     kind: &Kind,
     config: &LaunchConfig<'_>,
@@ -65,7 +65,7 @@ fn forward(state: &mut State<'_, '_>, settled: &mut [bool]) {
                 state.keys[node] = key;
                 settled[node] = true;
                 changed = true;
-                // After one choice by users, nodes that follow from it through operands come first.
+                // After a node has taken its key from a user, nodes that follow it through operands come first.
                 if by_users {
                     break;
                 }
@@ -89,8 +89,9 @@ fn follow(state: &mut State<'_, '_>, settled: &mut [bool]) {
     }
 }
 
-/// Returns the cheapest key (layout) for a node among those with which a settled neighbour needs no conversion; `None`
-/// if no neighbour is settled.
+/// Returns the cheapest of the keys (layouts) for a node with which a settled neighbour needs no conversion. The
+/// neighbours are users of the node's results if `by_users`, else producers of its operands. `None` if none of them is
+/// settled.
 fn best(state: &mut State<'_, '_>, settled: &[bool], node: usize, by_users: bool) -> Option<LayoutId> {
     let suggested =
         if by_users { moves::from_users(state, node, settled) } else { moves::from_operands(state, node, settled) };

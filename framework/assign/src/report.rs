@@ -65,11 +65,11 @@ pub struct ConversionReport {
     pub from: String,
     /// The layout that the conversion produces.
     pub to: String,
-    /// The kind of the conversion (the medium through which data moves); `None` if no plan was found.
+    /// The kind of the conversion, such as by shuffles or through shared memory; `None` if no plan was found.
     pub path: Option<ConversionKind>,
     /// Cost of one execution in cycles for each warp.
     pub price: f64,
-    /// Work of a warp; zero if no plan was found.
+    /// Operation counts of a warp for one execution; zero if no plan was found.
     pub counts: Counts,
     /// Assumed number of executions, relative to code outside of loops.
     pub weight: f64,

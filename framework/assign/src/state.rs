@@ -8,7 +8,7 @@ use super::interner::{LayoutId, TransferId};
 use super::price::{IMPOSSIBLE, Prices};
 use tilewright_tile::Value;
 
-/// The key (chosen layout) of each node of the graph.
+/// A state of the search: the layout graph, with the key (chosen layout) of each node.
 #[derive(Clone)]
 pub(super) struct State<'s, 'a> {
     pub(super) graph: &'s Graph<'a>,
@@ -16,7 +16,7 @@ pub(super) struct State<'s, 'a> {
     pub(super) keys: Vec<LayoutId>,
 }
 
-/// Node indices, each with its new key (chosen layout).
+/// A change of a state: node indices, each with its new key (chosen layout).
 pub(super) type Change = Vec<(usize, LayoutId)>;
 
 impl State<'_, '_> {
@@ -92,13 +92,14 @@ impl State<'_, '_> {
         nodes + self.values().map(|value| self.value_cost(value)).sum::<f64>()
     }
 
-    /// Iterates over all values of nodes, each once.
+    /// Iterates over the values that appear in nodes, as results or operands, each once.
     fn values(&self) -> impl Iterator<Item = Value> {
         let ends = self.graph.nodes.iter().flat_map(|node| node.outs.iter().chain(&node.ins));
         ends.map(|end| end.value).collect::<BTreeSet<_>>().into_iter()
     }
 
-    /// Returns the cost difference that a change makes; the change is undone afterwards.
+    /// Returns the change of the total cost that `change` would cause; negative if the cost falls. The state stays as
+    /// it is.
     pub(super) fn difference(&mut self, change: &[(usize, LayoutId)]) -> f64 {
         let (mut nodes, mut values) = (BTreeSet::new(), BTreeSet::new());
         for &(node, _) in change {
@@ -123,8 +124,8 @@ impl State<'_, '_> {
         change.iter().map(|&(node, key)| (node, std::mem::replace(&mut self.keys[node], key))).collect()
     }
 
-    /// Returns the key with which the value of a port has a layout, up to the order of registers. `None` if no key
-    /// gives the layout.
+    /// Returns the key with which the value of a port has the layout `layout`, up to the order of registers. `None` if
+    /// no key gives this layout.
     pub(super) fn key_for(&self, end: &Port, layout: LayoutId) -> Option<LayoutId> {
         self.graph.interner.seen(layout, end.back?)
     }

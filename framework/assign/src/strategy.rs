@@ -6,7 +6,7 @@ pub enum Strategy {
     /// Propagation: anchors take their preferred layouts, other nodes follow, conversions move backward (Linear Layouts
     /// paper, section 4.4).
     Propagation,
-    /// Local search for the least cost, which starts from the result of [`Strategy::Propagation`].
+    /// Local search for the least cost; it starts from the result of [`Strategy::Propagation`].
     #[default]
     LeastCost,
 }

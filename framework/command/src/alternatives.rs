@@ -31,8 +31,8 @@ impl<'a> AlternativeLine<'a> {
 const HEADER: [&str; 11] =
     ["plan", "cycles", "shuffles", "selects", "permutes", "accesses", "stored", "loaded", "barriers", "bytes", ""];
 
-/// Returns the table of the candidates: the chosen one first, the others by cycles with the reason against them, then
-/// the rejected ones.
+/// Returns the table of the candidates: `alternatives` in their order, the chosen one first, each with the reason for
+/// or against it; then the rejected ones.
 pub fn table<'a>(
     alternatives: impl Iterator<Item = AlternativeLine<'a>>,
     rejected: &[Rejected<ConversionKind>],

@@ -82,7 +82,7 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
     if options.explain {
         eprint!("{plan}");
     }
-    // The results before the failure of a later stage are written too.
+    // The layouts and the plan exist, and are written, even if a later stage has failed.
     let form = match (options.emit, !plan.is_empty()) {
         (Requested::Layouts, true) => return write(&options.code, layouts.as_bytes(), true),
         (Requested::Plan, true) => return write(&options.code, plan.as_bytes(), true),

@@ -34,7 +34,7 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
         (Some(sizes), false) => print!("{sizes}"),
         (None, _) => {}
     }
-    // The results before the failure of a later stage are printed too.
+    // The layouts and the plan exist, and are printed, even if a later stage has failed.
     match (derivation, plan, options.json) {
         (Some(derivation), _, true) => {
             let text =

@@ -194,7 +194,8 @@ fn why(candidate: &SharedLayoutCandidate, chosen: &SharedLayoutCandidate) -> Str
         .unwrap_or_else(|| "as good, and less simple".to_owned())
 }
 
-/// Returns the chosen layout as text in every notation that can express it, by the notation's name.
+/// Returns the chosen layout as text, each with a label: as a family's attribute and in CuTe's notation, if these can
+/// express it; and the layout by which a copy from global memory fetches the tensor, if there is a copy.
 fn texts(chosen: &SharedLayoutCandidate, attribute_syntaxes: &AttributeSyntaxes) -> Vec<(&'static str, String)> {
     let memory = chosen.layout();
     let family = memory.to_spec().map(|spec| ("layout", attribute_syntaxes.text(&spec)));

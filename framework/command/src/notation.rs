@@ -22,7 +22,8 @@ pub enum Notation {
 }
 
 impl Notation {
-    /// Prints a layout, which the user gave as `text`, in this notation.
+    /// Prints a layout in this notation. `request` is the user's request for the layout: it has the family and its
+    /// parameters, or the bases.
     ///
     /// # Errors
     /// [`CommandError::Input`] if the notation cannot express the layout.

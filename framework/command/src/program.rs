@@ -40,8 +40,8 @@ pub struct ProgramRequest {
 }
 
 impl ProgramRequest {
-    /// Parses and compiles the program, with or without dynamic shared memory for data movements; calls `seen` with the
-    /// program after each stage.
+    /// Parses and compiles the program, with or without dynamic shared memory for data movements; returns the program's
+    /// text, and the kernel or the error. `seen` is called with the program after each stage.
     pub fn kernel(
         &self,
         session: &Session,
@@ -52,12 +52,13 @@ impl ProgramRequest {
         self.with_compiler(session, |compiler, text| compiler.kernel(text, &options, seen))
     }
 
-    /// Parses and verifies the program.
+    /// Parses and verifies the program; returns the program's text, and the module or the error.
     pub fn read(&self, session: &Session) -> Result<(String, Result<TileModule, ProgramError>), CommandError> {
         self.with_compiler(session, |compiler, text| compiler.read(text))
     }
 
-    /// The program's text, and the result of `run` with a compiler for the target.
+    /// Reads the program's file, and calls `run` with a compiler for the target and the program's text; returns the
+    /// text and the result of `run`.
     fn with_compiler<T>(
         &self,
         session: &Session,

@@ -68,7 +68,7 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
                 loop {
                     let index = next.fetch_add(1, Ordering::Relaxed);
                     let Some(file) = files.get(index) else { break };
-                    // The receiver is gone if the output was closed.
+                    // Sending fails if the output was closed, since the receiver is dropped then.
                     if sender.send((index, one(file, compiler, options))).is_err() {
                         break;
                     }

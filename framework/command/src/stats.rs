@@ -78,7 +78,7 @@ impl PlanStatsTable<'_> {
         table
     }
 
-    /// Returns the price, counts and bounds as JSON.
+    /// Returns the counts, their bounds, the price (as `slots`) and the cost (in cycles of a block) as JSON.
     pub fn json(&self) -> Json {
         let counts = self.counts;
         let mut answer = json!({

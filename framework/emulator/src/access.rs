@@ -21,7 +21,7 @@ const ADDRESS: u64 = (1 << BLOCK_SHIFT) - 1;
 /// Lowest bit of the block index in a cluster-memory pointer.
 pub(super) const BLOCK_SHIFT: u32 = 32;
 
-/// Numbers of sectors of global memory that accesses transfer.
+/// Counts of the sectors of global memory that the accesses of a run have transferred.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Transactions {
     pub(super) loaded: u64,
@@ -30,7 +30,7 @@ pub(super) struct Transactions {
     pub(super) prefetched: BTreeSet<u64>,
 }
 
-/// The memories that a warp can access, by their spaces.
+/// The memories that a warp can access, one field for each kind, with the counts and the record of their accesses.
 pub(super) struct Memories<'a> {
     pub(super) global: &'a mut GlobalMemory,
     /// Shared memory of each block of the cluster.
@@ -61,7 +61,8 @@ impl Memories<'_> {
 }
 
 impl Memories<'_> {
-    /// Records a plain access of global memory, if races in it are detected. A store that changes no byte is none.
+    /// Checks a plain access of global memory for races, if races are detected, and records it. A store that leaves all
+    /// bytes as they are counts as no access.
     pub(super) fn check_global_race(
         &mut self,
         direction: Direction,
@@ -70,7 +71,7 @@ impl Memories<'_> {
         who: &Accessor<'_>,
     ) -> Result<(), FaultKind> {
         let Some(races) = self.races.as_deref_mut() else { return Ok(()) };
-        // An access out of bounds is a fault of its own.
+        // The access itself reports that it is out of bounds.
         let Some(range) = self.global.range(address, contents.len()) else { return Ok(()) };
         if direction == Direction::Store && self.global.holds_bytes(range, contents) {
             return Ok(());
@@ -131,7 +132,7 @@ fn effective(access: &Access<'_>, pointer: u64) -> u64 {
     }
 }
 
-/// Collects the bytes that a lane stores.
+/// Copies the elements that a lane stores from its registers to `buffer`, in little-endian order.
 fn gather(access: &Access<'_>, lanes: usize, lane: usize, registers: &[u64], buffer: &mut [u8]) {
     for (element, bytes) in buffer.chunks_exact_mut(access.element_bytes).enumerate() {
         let bits = registers[access.value + element * lanes + lane].to_le_bytes();
@@ -139,7 +140,7 @@ fn gather(access: &Access<'_>, lanes: usize, lane: usize, registers: &[u64], buf
     }
 }
 
-/// Writes the loaded elements of a lane to its registers.
+/// Copies the elements that a lane has loaded from `buffer` to its registers, zero-extended to 64 bits.
 fn scatter(access: &Access<'_>, lanes: usize, lane: usize, registers: &mut [u64], buffer: &[u8]) {
     for (element, bytes) in buffer.chunks_exact(access.element_bytes).enumerate() {
         let mut bits = [0; 8];
@@ -288,7 +289,8 @@ fn count(
     Ok(())
 }
 
-/// Calls `act` separately with the addresses in each block's memory, since a shared-memory wavefront covers one memory.
+/// Calls `act` once for each block's shared memory, with the addresses of lanes that access other blocks replaced by
+/// `None`: a shared-memory wavefront covers one memory. Other address spaces get a single call.
 fn for_each_block(space: MemorySpace, addresses: &[Option<u64>], mut act: impl FnMut(&[Option<u64>])) {
     if space != MemorySpace::Cluster {
         return act(addresses);

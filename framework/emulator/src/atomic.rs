@@ -95,7 +95,8 @@ fn changed(
             let (direction, space) = (Direction::Store, MemorySpace::Global);
             let outside =
                 |expected| FaultKind::OutOfBounds { direction, space, address, bytes: u64::from(width), expected };
-            // Bytes after the end of the buffer must stay as they are.
+            // The operation must not change the bytes after the end of the buffer, which are zero here: if it does, the
+            // store of the whole word reports the fault.
             let written = if bytes[present..].iter().all(|&byte| byte == 0) { &bytes[..present] } else { &*bytes };
             memories.global.store(address, written).map_err(outside)?;
         }

@@ -50,9 +50,10 @@ struct Block {
     warps: Vec<Warp>,
     /// Number of block barriers that the block has passed.
     epoch: u64,
-    /// The pauses of the warps while the block is suspended.
+    /// For each warp, the reason why it has stopped; kept while the block is suspended, and `None` if the warp may run.
     pauses: Vec<Option<Pause>>,
-    /// The state of the block while others of its cluster have not stopped.
+    /// The state of the block once all of its warps have stopped, kept until the other blocks of its cluster have
+    /// stopped too.
     state: Option<BlockState>,
 }
 
@@ -75,7 +76,8 @@ enum BlockState {
 }
 
 impl Cluster {
-    /// Creates blocks with the given shared buffers and shared-memory size.
+    /// Creates the blocks of a cluster. `buffers` are the address ranges of the kernel's shared buffers, `bytes` is the
+    /// size of a block's shared memory.
     pub(super) fn new(
         launch: Launch,
         program: &Program<'_>,

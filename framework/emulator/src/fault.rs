@@ -408,13 +408,14 @@ impl FaultKind {
         other_access!(self)
     }
 
-    /// Returns the earlier access for its completion; `None` if the fault names none.
+    /// Returns the earlier access that the fault names, so that the runner can add the text and the source location of
+    /// its operation; `None` if the fault names none.
     pub(super) fn other_mut(&mut self) -> Option<&mut OtherAccess> {
         other_access!(self)
     }
 
-    /// Converts a fault of a shared-memory access to that of a cluster access to block `block`: the address gets the
-    /// block index above bit 32.
+    /// Converts a fault of a shared-memory access to that of a cluster access to block `block`: the block index becomes
+    /// the bits of the address from 32 on.
     pub(super) fn in_cluster(mut self, block: u64) -> Self {
         if let Self::OutOfBounds { space, address, .. }
         | Self::Uninitialised { space, address }
@@ -444,7 +445,8 @@ fn unordered(other: &OtherAccess, same_program: bool) -> String {
     }
 }
 
-/// Returns the source location of an access, to append to its operation.
+/// Returns ` of LOCATION`, the source location of an earlier access, to append to the text of its operation; empty if
+/// the kernel has no source locations.
 fn place(other: &OtherAccess) -> String {
     other.source.as_ref().map(|source| format!(" of {source}")).unwrap_or_default()
 }

@@ -1,8 +1,9 @@
-//! Races in global memory: accesses of one address by two programs, or by two warps of one, that nothing orders.
+//! Races in global memory: accesses of one address by two programs (clusters of the launch), or by two warps of one
+//! program, that nothing orders.
 //!
 //! Programs of a launch are unordered, except by atomic operations: a program that accesses an address after an atomic
-//! operation of another one is ordered after that program and all earlier ones. This never reports ordered accesses,
-//! and may miss races. A store that changes nothing does not race: programs may store the same value.
+//! operation of another one is ordered after that program and all earlier ones. The check never reports ordered
+//! accesses, and may miss races. A store that changes nothing does not race: programs may store the same value.
 
 use std::collections::HashMap;
 
@@ -10,10 +11,11 @@ use super::fault::FaultKind;
 use super::shared::{Accessor, Record, describe_in_block};
 use tilewright_target::Direction;
 
-/// Max bytes whose accesses are recorded together, while all accesses of a buffer are at multiples of them.
+/// Size in bytes of a granule, the unit in which the accesses of a buffer are recorded, until an access has a smaller
+/// size or alignment.
 const WIDEST_GRANULE: usize = 16;
 
-/// The number of an access that stands for no access.
+/// Index in [`GlobalRaces::events`] that stands for no access.
 const NONE: u32 = 0;
 
 /// Bit of a granule's reader that is set if several programs have read the granule.
@@ -27,14 +29,15 @@ struct Event {
     record: Record,
 }
 
-/// The latest accesses of some bytes, as numbers of events.
+/// The latest write and the latest read of the bytes of one granule, as indices in [`GlobalRaces::events`]; the read
+/// may have the bit [`SEVERAL`].
 #[derive(Clone, Copy, Default)]
 struct Granule {
     write: u32,
     read: u32,
 }
 
-/// The record of a buffer.
+/// The recorded accesses of one buffer: one [`Granule`] for every `granule_bytes` bytes.
 struct BufferRecord {
     granule_bytes: usize,
     granules: Vec<Granule>,
@@ -46,7 +49,8 @@ impl BufferRecord {
         Self { granule_bytes: WIDEST_GRANULE, granules }
     }
 
-    /// Returns the granules of an access, which are made so small that the access covers whole ones.
+    /// Returns the granules of the `bytes` bytes from `offset` on; splits all granules of the buffer first if these
+    /// bytes are not whole granules.
     fn granules(&mut self, offset: usize, bytes: usize) -> &mut [Granule] {
         let alignment = 1 << (offset | bytes | WIDEST_GRANULE).trailing_zeros();
         if alignment < self.granule_bytes {
@@ -75,9 +79,9 @@ pub(super) struct BufferRange {
 #[derive(Default)]
 pub(super) struct GlobalRaces {
     buffers: HashMap<usize, BufferRecord>,
-    /// The accesses; the first one stands for none.
+    /// All recorded accesses; the entry at [`NONE`] stands for no access.
     events: Vec<Event>,
-    /// For each address of an atomic operation, the last program that executed one.
+    /// For each address of an atomic operation, the last program that executed one there.
     atomics: HashMap<u64, u32>,
     /// The running program, and the last program whose accesses are ordered before its next ones.
     program: u32,
@@ -95,13 +99,15 @@ impl GlobalRaces {
         self.known
     }
 
-    /// Notes an atomic operation of the running program.
+    /// Records an atomic operation of the running program at an address: the program's next accesses are ordered after
+    /// those of the last program that executed an atomic operation there.
     pub(super) fn note_atomic(&mut self, address: u64) {
         let last = self.atomics.insert(address, self.program).unwrap_or(0);
         self.known = self.known.max(last);
     }
 
-    /// Checks and records a plain access. A store that changes nothing counts as neither.
+    /// Records a plain access of the running program; returns a fault if it races with a recorded one. The caller
+    /// leaves out stores that change nothing.
     pub(super) fn access(
         &mut self,
         direction: Direction,
@@ -124,7 +130,8 @@ impl GlobalRaces {
                 true => record.precedes_in_warp(who) || who.follows(&record),
                 false => other <= *known,
             };
-            // One of several readers is another program.
+            // If several programs have read the granule, one of them is not the running program. Its read counts as
+            // unordered unless some atomic operation has ordered other programs before the running one.
             let is_ordered = is_ordered && (number & SEVERAL == 0 || *known > 0);
             (!is_ordered).then_some((record, other == *program))
         };
@@ -132,7 +139,8 @@ impl GlobalRaces {
             if granule.write != NONE
                 && let Some(other) = unordered(granule.write)
             {
-                // If the same operation has loaded the element before the store, this lane has a replica of it.
+                // The same operation has loaded the element in another warp before the store, so the element is
+                // replicated in both warps, and the load of the second replica is no race.
                 let Event { program: reader, record } = events[(granule.read & !SEVERAL) as usize];
                 let is_loaded_before = reader == *program && granule.read & !SEVERAL < granule.write;
                 if direction == Direction::Load && other.1 && is_loaded_before && record.is_by(who.operation) {
@@ -160,7 +168,8 @@ impl GlobalRaces {
         Ok(())
     }
 
-    /// Returns the number of the event of a warp's access, given the access of one of its lanes.
+    /// Returns the index in [`GlobalRaces::events`] of a warp's access, given the access of one of its lanes; adds the
+    /// event for the first of these lanes.
     fn event(&mut self, who: &Accessor<'_>) -> u32 {
         let record = who.record();
         if self.events.is_empty() {

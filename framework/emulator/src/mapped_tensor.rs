@@ -28,7 +28,7 @@ pub(super) struct Run {
 }
 
 impl Tensor {
-    /// Binds the given tensor to a tensor map.
+    /// Binds the tensor `given` to a tensor map; the error says why it does not fit the map or the memory.
     pub(super) fn new(map: &TensorMap, given: &TensorMapValue, memory: &GlobalMemory) -> Result<Self, String> {
         if !memory.holds(given.buffer) {
             return Err("the buffer does not belong to the memory given".to_owned());
@@ -49,7 +49,8 @@ impl Tensor {
         }
     }
 
-    /// Returns the runs of bytes of the box at these coordinates that are inside of the tensor.
+    /// Returns the contiguous runs of bytes of a box that are inside of the tensor; `origin` are the coordinates of the
+    /// box's first element, which may be negative.
     pub(super) fn runs(&self, origin: &[i64]) -> Vec<Run> {
         let (row_size, row_bytes) = (self.map.box_sizes.first().copied().unwrap_or(0), self.map.row_bytes());
         let bytes = u64::from(self.map.element_bits / 8);
@@ -72,7 +73,8 @@ impl Tensor {
         runs
     }
 
-    /// Returns the address of a row of the box; `None` if it is outside of the tensor.
+    /// Returns the address of the tensor row that contains row `row` of a box, at coordinate zero along axis 0;
+    /// `origin` are the box's coordinates along the axes from 1 on. `None` if the row is outside of the tensor.
     fn row(&self, row: u64, origin: &[i64]) -> Option<u64> {
         let (mut rest, mut address) = (row, self.address);
         for (axis, &origin) in (1..).zip(origin) {

@@ -49,12 +49,13 @@ struct Allocation {
     initialised: Option<Vec<bool>>,
     /// Whether a kernel has stored to the buffer.
     stored: bool,
-    /// The address that the host chose for the first byte; `None` for the address of the buffer's index.
+    /// The address that the host chose for the first byte; `None` if the address follows from the buffer's index.
     placed_at: Option<u64>,
 }
 
 impl Allocation {
-    /// Returns the first byte of a range that has not been written, counted from the start of the range.
+    /// Returns the offset, from the start of a range, of the first byte in the range that has not been written; `None`
+    /// if all have been.
     fn first_uninitialised(&self, range: Range<usize>) -> Option<usize> {
         self.initialised.as_ref()?[range].iter().position(|&initialised| !initialised)
     }
@@ -179,7 +180,8 @@ impl GlobalMemory {
         buffer.0 < self.buffers.len()
     }
 
-    /// Returns the buffer index and offset of an access, or a description of the nearest buffer.
+    /// Finds the buffer that contains the `bytes` bytes from `address` on; returns its index and the byte offset in it.
+    /// The error describes the nearest buffer.
     fn locate(&self, address: u64, bytes: usize) -> Result<(usize, usize), String> {
         let index = (address >> SPACING_BITS) as usize;
         let of_index = index.checked_sub(1).and_then(|index| self.buffers.get(index));
@@ -198,7 +200,7 @@ impl GlobalMemory {
         }
     }
 
-    /// Returns the index and offset of an access in a buffer at an address of the host's choice.
+    /// As `locate`, but searches the buffers at addresses of the host's choice.
     fn locate_placed(&self, address: u64, bytes: usize) -> Result<(usize, usize), String> {
         let mut nearest: Option<(usize, usize, usize)> = None;
         for (index, allocation) in self.buffers.iter().enumerate() {
@@ -217,7 +219,8 @@ impl GlobalMemory {
         })
     }
 
-    /// Loads bytes for a kernel; `Err(Ok(offset))` with the first uninitialised byte, `Err(Err(..))` if out of bounds.
+    /// Loads bytes for a kernel. `Err(Ok(offset))` has the offset, from `address`, of the first uninitialised byte;
+    /// `Err(Err(_))` describes the nearest buffer if the bytes are out of bounds.
     pub(super) fn load(&self, address: u64, into: &mut [u8]) -> Result<(), Result<u64, String>> {
         let (buffer, offset) = self.locate(address, into.len()).map_err(Err)?;
         let allocation = &self.buffers[buffer];
@@ -243,7 +246,7 @@ impl GlobalMemory {
         allocation.bytes[range.clone()] == *bytes && allocation.first_uninitialised(range).is_none()
     }
 
-    /// The number of bytes from an address on that are in a buffer, at most `bytes`.
+    /// Returns the number of bytes from an address on that lie in a buffer, at most `bytes`.
     pub(super) fn present_bytes(&self, address: u64, bytes: usize) -> usize {
         (1..=bytes).rev().find(|&bytes| self.locate(address, bytes).is_ok()).unwrap_or(0)
     }

@@ -28,11 +28,11 @@ impl fmt::Display for Printed {
     }
 }
 
-/// A receiver of printed values. It gets those of one operation lane by lane, and warps and blocks in the order of
-/// execution, which is deterministic.
+/// A receiver of printed values. It is called once for each lane of a print operation, in the order of the lanes; warps
+/// and blocks come in the order of execution, which is deterministic.
 pub type Printer<'a> = dyn Fn(Printed) + Sync + 'a;
 
-/// Formats a value as text, in hexadecimal if `hex`.
+/// Formats a value of type `ty` as text, in hexadecimal if `hex`; `elements` has the bits of each of its elements.
 pub(super) fn written(ty: Type, hex: bool, elements: impl Iterator<Item = u64>) -> String {
     let one = |bits: u64| element_text(ty, hex, bits);
     match ty {
@@ -47,7 +47,8 @@ fn element_text(ty: Type, hex: bool, bits: u64) -> String {
         return format!("0x{bits:0digits$x}");
     };
     match AccumulatorType::named(element.name()) {
-        // The narrower type needs fewer digits to distinguish its values.
+        // A value of at most 32 bits is printed as an `f32`: it takes fewer digits to distinguish `f32` values than
+        // `f64` values.
         Some(number) if element.bits() < 64 => (number.decode(bits) as f32).to_string(),
         Some(number) => number.decode(bits).to_string(),
         None if element.bits() == 1 => bits.to_string(),

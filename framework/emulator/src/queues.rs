@@ -11,10 +11,10 @@ use tilewright_kernel::Queue;
 /// The state of one queue. Operations are numbered in issue order.
 #[derive(Default)]
 struct QueueState {
-    /// Completion effects of the operations that are issued and not committed.
+    /// Completion effects of the operations that have been issued but not committed.
     open: Vec<CompletionEffect>,
-    /// The committed groups, the oldest first: one more than the number of the last operation, and the completion
-    /// effects.
+    /// Committed groups that are not complete, the oldest first: each as one more than the number of its last
+    /// operation, and its completion effects.
     groups: VecDeque<(u64, Vec<CompletionEffect>)>,
     issued: u64,
     /// Operations below this number are complete.
@@ -41,8 +41,8 @@ pub(super) struct Queues {
 }
 
 impl Queues {
-    /// Issues an operation on a queue; it produces the pending values at the registers `gives`, and `landings` are its
-    /// effects at completion.
+    /// Issues an operation on a queue. `landings` are its completion effects, `gives` the first registers of the
+    /// pending values that it produces.
     pub(super) fn issue(&mut self, queue: Queue, landings: Vec<CompletionEffect>, gives: &[usize]) {
         let line = self.lines.entry(queue).or_default();
         let ticket = PendingValue { queue, number: line.issued, is_ready: false, is_consumed: false };
@@ -51,7 +51,7 @@ impl Queues {
         self.pending.extend(gives.iter().map(|&register| (register, ticket)));
     }
 
-    /// Makes the value at register `register` a pending value of the queue that is ready.
+    /// Makes the value at register `register` a pending value of the queue that needs no wait.
     pub(super) fn add_ready(&mut self, queue: Queue, register: usize) {
         self.pending.insert(register, PendingValue { queue, number: 0, is_ready: true, is_consumed: false });
     }
@@ -61,7 +61,8 @@ impl Queues {
         line.groups.push_back((line.issued, std::mem::take(&mut line.open)));
     }
 
-    /// Takes the completion effects of the operations issued since the last commit, for an mbarrier to complete.
+    /// Takes the completion effects of the operations issued since the last commit; the caller executes them when an
+    /// mbarrier completes.
     pub(super) fn take_open(&mut self, queue: Queue) -> Vec<CompletionEffect> {
         std::mem::take(&mut self.lines.entry(queue).or_default().open)
     }

@@ -108,7 +108,7 @@ pub(super) fn convert_byte(cast: Cast, wide: Element, bits: u64) -> u64 {
     rounded.unwrap_or_default()
 }
 
-/// Rounds an integer of at most 65 bits to odd.
+/// Rounds an integer of at most 65 bits to binary64, to odd: if it is inexact, to the neighbour whose last bit is one.
 fn odd_integer(value: i128) -> f64 {
     let nearest = value as f64;
     let error = value - nearest as i128;

@@ -307,7 +307,7 @@ struct Launch<'a> {
     grid: [u32; 3],
     /// Makes a cluster.
     new_cluster: Box<dyn Fn() -> Cluster + 'a>,
-    /// Finished clusters; other programs use their memory again.
+    /// Finished clusters, whose memory later clusters reuse.
     idle: Vec<Cluster>,
     /// The clusters that have yielded to others, in the order in which they continue.
     suspended: VecDeque<RunningCluster>,
@@ -338,7 +338,8 @@ struct RunningCluster {
 
 impl Launch<'_> {
     /// Starts the cluster whose first block has the grid index `first`. If clusters have yielded, they continue
-    /// whenever the number of started ones has doubled, or when they are too many.
+    /// Starts the cluster whose first block has the grid index `first`. Suspended clusters continue before that if
+    /// there are `most_suspended` of them, and afterwards if the number of clusters started so far is a power of two.
     fn start(&mut self, first: [u32; 3]) -> Result<(), Fault> {
         while self.suspended.len() >= self.most_suspended {
             self.resume_all()?;
@@ -403,7 +404,7 @@ impl Launch<'_> {
         }
     }
 
-    /// Adds the operation, block and warp to a fault.
+    /// Converts a stop to a fault: adds the operation with its text and source location, the block and the warp.
     fn placed(&self, first: [u32; 3], stop: Stop) -> Fault {
         let kernel = self.emulator.kernel;
         let statements = kernel.statements();

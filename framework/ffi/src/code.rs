@@ -214,7 +214,8 @@ pub unsafe extern "C" fn tw_compile_plan(
     })
 }
 
-/// Compiles a kernel to the requested forms of code; `forms` has the forms that exist already.
+/// Produces the requested forms of a kernel, its IR and those that the target's compiler generates, and appends them to
+/// `forms`, the forms that exist already.
 fn code(
     session: &tw_session,
     target: &str,

@@ -223,7 +223,7 @@ pub unsafe extern "C" fn tw_layout_equal(one: *const tw_layout, other: *const tw
     i32::from(both.is_some_and(|(one, other)| one.layout == other.layout))
 }
 
-/// Applies `function` to the linear maps of two layouts, and returns a new layout.
+/// Applies `function` to the linear maps of two layouts, and writes a handle to the resulting layout to `out`.
 unsafe fn of_two(
     one: *const tw_layout,
     other: *const tw_layout,

@@ -87,7 +87,7 @@ fn install(prefix: &Path) -> Result<Vec<PathBuf>, InstallError> {
     Ok(done)
 }
 
-/// The folder with cargo's build products, next to this program.
+/// Returns the folder `deps` next to this program, where cargo puts the libraries that it builds.
 fn built_here() -> Result<PathBuf, InstallError> {
     let own = std::env::current_exe().map_err(|source| InstallError::File { file: "this program".into(), source })?;
     Ok(own.parent().unwrap_or(Path::new("/")).join("deps"))
@@ -112,7 +112,7 @@ fn plugins(built: &Path, folder: &Path) -> Result<Vec<PathBuf>, InstallError> {
     Ok(done)
 }
 
-/// Returns the file name of the plugin library that a manifest names.
+/// Returns the file name of the plugin library, which is the `library` of the manifest at this path.
 fn library_of(manifest: &Path) -> Result<String, InstallError> {
     let text =
         std::fs::read_to_string(manifest).map_err(|source| InstallError::File { file: manifest.to_owned(), source })?;
@@ -121,7 +121,8 @@ fn library_of(manifest: &Path) -> Result<String, InstallError> {
     library.ok_or_else(|| InstallError::Manifest(manifest.to_owned()))
 }
 
-/// Copies the LLVM library that the plugins link into `folder`, once under each of its file names.
+/// Copies the LLVM library that the plugins link into `folder`, under each name that it has in the LLVM installation;
+/// returns the paths of the copies.
 fn llvm(folder: &Path) -> Result<Vec<PathBuf>, InstallError> {
     let (from, library) = (Path::new(env!("LLVM_FOLDER")), concat!("lib", env!("LLVM_LIBRARY"), ".so"));
     let listed = std::fs::read_dir(from).map_err(|source| InstallError::File { file: from.to_owned(), source })?;

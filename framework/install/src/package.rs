@@ -7,7 +7,8 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// System libraries that a host must link with the static library.
 const SYSTEM: &str = "-ldl -lpthread -lm -lgcc_s -lc";
 
-/// Returns the pkg-config and CMake files for an installation below `prefix`: the path and the contents of each.
+/// Returns the pkg-config file and the two CMake files of an installation below `prefix`, each as its path below `lib`
+/// and its contents.
 pub fn files(prefix: &Path) -> [(String, String); 3] {
     [
         ("pkgconfig/tilewright.pc".to_owned(), pkg_config(prefix)),
@@ -53,7 +54,7 @@ fn cmake() -> String {
     )
 }
 
-/// Returns the CMake version file: as in cargo, a version 0.x is compatible within its minor version.
+/// Returns the CMake version file: a requested version fits if it has the same major and minor number and is not newer.
 fn cmake_version() -> String {
     format!(
         "set(PACKAGE_VERSION {VERSION})\n\

@@ -47,7 +47,7 @@ pub struct Builder {
     /// The source locations so far, and their indices.
     locations: Vec<String>,
     location_indices: BTreeMap<String, u32>,
-    /// The source location of the operations that are appended.
+    /// Index in `locations` of the source location of the operations that are appended; `None` if no location is set.
     location: Option<u32>,
 }
 
@@ -74,7 +74,8 @@ macro_rules! define {
         $({ $($(#[$about:meta])* $field:ident: $type:ty $(= $what:literal)? $(where $rule:expr)?),* $(,)? })?
         [$($text:tt)*] -> $count:ident $(($given:expr))? $(at_best($best:expr))? $(needs($control:expr))? $(fn $method:ident)?;
     )*) => {
-        /// Operations with result types that follow from their operands.
+        /// Builder methods generated from the table of operations, for rows whose operands determine the type of the
+        /// result.
         impl Builder {
             $(method! { [$($method)?] $count $(#[$doc])* $variant { $($($field: $type),*)? } })*
         }
@@ -149,8 +150,9 @@ impl Builder {
         }
     }
 
-    /// Sets the source location of the operations that are appended from now on; returns the one before. `None` keeps
-    /// it, since an operation without a location belongs to the one around it.
+    /// Sets the source location of the operations that are appended after this call; returns the index of the previous
+    /// location. `None` keeps the previous location, since an operation without a location belongs to the one around
+    /// it.
     pub fn set_location(&mut self, location: Option<&str>) -> Option<u32> {
         let before = self.location;
         if let Some(location) = location {
@@ -168,7 +170,8 @@ impl Builder {
         before
     }
 
-    /// Restores a location that [`Self::set_location`] returned, or sets one of the kernel that this builder extends.
+    /// Sets the source location to an index that [`Self::set_location`] returned, or to one of the kernel that this
+    /// builder extends.
     pub fn restore_location(&mut self, location: Option<u32>) {
         self.location = location;
     }
@@ -241,7 +244,7 @@ impl Builder {
         let ty = match op.result_rule() {
             TypeRule::Is(ty) => ty,
             TypeRule::From(value, map) => map(self.type_of(value)),
-            // Rows with methods determine the type; other operations are appended with an explicit one.
+            // Only rows whose rule gives the type have a generated method; callers of other operations pass the type.
             TypeRule::Any | TypeRule::OneOf(_) => Type::Scalar(Element::I32),
         };
         self.value(ty, op)

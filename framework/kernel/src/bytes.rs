@@ -14,7 +14,7 @@ const VERSION: u32 = 1;
 /// fields, and the region itself.
 const LEVELS_PER_REGION: usize = 5;
 
-/// Number of CBOR nesting levels outside of the outermost region and inside of the innermost statement.
+/// Number of CBOR nesting levels around the outermost region and within the innermost statement, together.
 const LEVELS_AROUND: usize = 16;
 
 /// An error in the bytes of a serialized module: malformed bytes, or bytes of a newer version.
@@ -91,7 +91,10 @@ fn explain(bytes: &[u8], mismatch: CborError) -> DecodeError {
     }
 }
 
-/// Finds operations that this version lacks, to name them in the error.
+/// Checks that this version knows every operation in the CBOR of a module.
+///
+/// # Errors
+/// [`DecodeError::UnknownOperation`] with the first unknown operation.
 fn known_operations(value: &Cbor) -> Result<(), DecodeError> {
     match value {
         Cbor::Array(items) => items.iter().try_for_each(known_operations),
@@ -116,9 +119,10 @@ fn as_text(value: &Cbor) -> Option<&str> {
     if let Cbor::Text(text) = value { Some(text) } else { None }
 }
 
-/// The name of an operation that this version does not know; `None` if it knows the operation. An operation without
-/// fields is serialized as its name, one with fields as a map from its name to them. `binary` and its like select a
-/// kind by `op`, `math` by `function`.
+/// Returns the name of an operation that this version does not know; `None` if it knows the operation. An operation
+/// without fields is serialized as its name, one with fields as a map from its name to them. The field `op` (in `math`
+/// the field `function`) selects the kind of a `unary`, `binary` or similar operation; an unknown kind is returned
+/// after the name.
 fn unknown_operation(op: &Cbor) -> Option<String> {
     let (name, fields) = match op {
         Cbor::Text(name) => (name.as_str(), None),

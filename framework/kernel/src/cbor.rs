@@ -145,7 +145,8 @@ impl<'de> Reader<'de> {
         })
     }
 
-    /// Enters an array or map with `left` items or entries; with `None`, they end at a break mark.
+    /// Enters an array of `left` items, or a map of `left` entries; returns a reader of them. With `None`, a break mark
+    /// ends them.
     fn enter(&mut self, left: Option<usize>) -> Result<Items<'_, 'de>, CborError> {
         if !self.step_in() {
             return Err(de::Error::custom("values nest too deep"));
@@ -271,7 +272,8 @@ struct Items<'a, 'de> {
 }
 
 impl Items<'_, '_> {
-    /// Whether there is another item; counts it.
+    /// Returns whether another item or entry follows, and decrements the number of those left; at the end, skips the
+    /// break mark.
     fn next(&mut self) -> Result<bool, CborError> {
         match &mut self.left {
             Some(0) => Ok(false),

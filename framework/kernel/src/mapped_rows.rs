@@ -4,9 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{MemorySpace, TensorMap, TensorMapBinding, TensorMapError, Type};
 
-/// A view of the buffer behind a pointer as a tensor, for a tensor map that the launch fills in. Without sizes, the
-/// size along each axis is the stride of the next axis divided by its own; along the last axis it is as many elements
-/// as the buffer has.
+/// A view of the buffer behind a pointer as a tensor, for a tensor map that the launch fills in. If the view states no
+/// sizes, the size along an axis is the next axis's stride divided by this axis's stride; along the last axis it is the
+/// number of strides that the buffer has.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct DerivedTensorMap {
     /// Index of the parameter that points to the first element.
@@ -50,7 +50,8 @@ impl DerivedTensorMap {
         wrong.map_or(Ok(()), |parameter| Err(TensorMapError::StrideParameter { parameter }))
     }
 
-    /// The tensor that the view describes, for the given integer arguments and a buffer of `bytes` bytes.
+    /// Returns the tensor that the view describes in the given buffer of `bytes` bytes. `given` returns the integer
+    /// argument of the kernel parameter with an index, `None` if there is no such argument.
     ///
     /// # Errors
     /// [`TensorMapError`]: a stride or size without an argument; without sizes also strides that do not ascend or are

@@ -243,7 +243,7 @@ impl InstructionSignature {
     }
 }
 
-/// For each operand that has lanes, log2 of the size of a thread dim (lane or warp).
+/// Returns log2 of the size of `dim` (lane or warp) in the layout of each operand that has lanes.
 fn threads(row: &Instruction, dim: Dim) -> impl Iterator<Item = u32> {
     row.operands.iter().filter_map(move |operand| match operand {
         Operand::Register { layout, .. } => Some(layout.in_bits(dim)),
@@ -252,7 +252,8 @@ fn threads(row: &Instruction, dim: Dim) -> impl Iterator<Item = u32> {
     })
 }
 
-/// The size of a thread dim (lane or warp); `None` if operands disagree, or no operand has lanes.
+/// Returns the size of `dim` (lane or warp), on which all operands with lanes agree; `None` if they disagree, or no
+/// operand has lanes.
 fn of_dim(row: &Instruction, dim: Dim) -> Option<u32> {
     let mut all = threads(row, dim);
     let first = all.next()?;

@@ -4,21 +4,22 @@ use thiserror::Error;
 
 use super::{Type, ValueRequirement};
 
-/// The reason why operands, results or a launch do not fit an instruction; the kernel's fault.
+/// The reason why operands, results or a launch do not fit an instruction; an error of the kernel, except
+/// [`Self::OperandWarps`] and [`Self::OperandLanes`].
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum SignatureError {
-    /// Too few or too many operands or results.
+    /// The number of operands or results differs from the instruction's.
     #[error("it has {expected} {what}s, {found} were passed")]
     Count {
         /// `operand` or `result`.
         what: &'static str,
-        /// The instruction's number of them.
+        /// The instruction's number of operands or results.
         expected: usize,
-        /// The given number.
+        /// The number of operands or results that the kernel passes.
         found: usize,
     },
-    /// An operand or result of another type.
+    /// The type of an operand or result does not meet the instruction's requirement.
     #[error("{what} {index} is {found}; expected {expected}")]
     Value {
         /// `operand` or `result`.
@@ -30,26 +31,26 @@ pub enum SignatureError {
         /// The requirement.
         expected: ValueRequirement,
     },
-    /// More warps issue the instruction together than a block has.
+    /// More warps issue the instruction together than a block of the kernel has.
     #[error("{expected} warps issue it together; the kernel has {found}")]
     Warps {
-        /// The warps that issue it.
+        /// The number of warps that issue the instruction together.
         expected: u32,
-        /// The warps of the kernel.
+        /// The number of warps of the kernel's block.
         found: u32,
     },
-    /// The instruction's own operands disagree about warps: a fault of its row.
+    /// The layouts of the instruction's operands have different numbers of warps; an error of its table row.
     #[error("its operands are for different numbers of warps")]
     OperandWarps,
-    /// The instruction is for warps of other lanes.
+    /// The instruction is for warps with another number of lanes than the kernel's.
     #[error("it is for warps of {expected} lanes; the kernel's have {found}")]
     Lanes {
-        /// The lanes of its warps.
+        /// The number of lanes of a warp that can issue the instruction.
         expected: u32,
-        /// The lanes of the kernel's warps.
+        /// The number of lanes of the kernel's warps.
         found: u32,
     },
-    /// The instruction's own operands disagree about lanes: a fault of its row.
+    /// The layouts of the instruction's operands have different numbers of lanes; an error of its table row.
     #[error("its operands are for different numbers of lanes")]
     OperandLanes,
 }

@@ -33,7 +33,7 @@ impl SourceLocation {
         std::iter::successors(Some(self), |frame| frame.caller.as_deref())
     }
 
-    /// Adds the outermost call.
+    /// Appends `caller` to the calls of this location, as the outermost call.
     fn called_from(mut self, caller: Option<Self>) -> Self {
         let mut last = &mut self.caller;
         while let Some(frame) = last {
@@ -119,7 +119,7 @@ impl<'a> Reader<'a> {
         self.expect(":")?;
         let column = self.number()?;
         if self.takes("to") {
-            // The end of a range.
+            // Skips the line and the column at which a range of locations ends.
             self.number();
             self.expect(":")?;
             self.number()?;
@@ -158,7 +158,8 @@ impl<'a> Reader<'a> {
         Some(())
     }
 
-    /// Reads a string in quotation marks. `\` stands before a mark, a `\`, `n`, `t`, or two hexadecimal digits of a byte.
+    /// Reads a string in quotation marks. `\` stands before a mark, a `\`, `n`, `t`, or two hexadecimal digits of a
+    /// byte.
     fn quoted(&mut self) -> Option<String> {
         self.expect("\"")?;
         let (mut bytes, mut rest) = (Vec::new(), self.rest.bytes());

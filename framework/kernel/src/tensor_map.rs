@@ -88,7 +88,7 @@ impl<Buffer> TensorMapBinding<Buffer> {
         TensorMapBinding { buffer, offset, sizes, strides }
     }
 
-    /// Byte offset in the buffer at which the tensor's last element ends, as a map reads it.
+    /// Returns the byte offset in the buffer behind the last element that `map` reads of the tensor.
     ///
     /// # Errors
     /// [`TensorMapError::TensorSizes`], [`TensorMapError::TensorEnd`].

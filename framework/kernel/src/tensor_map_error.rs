@@ -4,36 +4,36 @@ use thiserror::Error;
 
 use super::{ElementStride, MAX_RANK};
 
-/// The reason why a tensor map or its tensor is invalid, or why an instruction cannot copy its boxes; the caller's
-/// fault.
+/// The reason why a tensor map or its tensor is invalid, or why an instruction cannot copy its boxes; an error of the
+/// caller.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum TensorMapError {
-    /// A map of elements of another width than memory has.
+    /// The element width of a map is not 8, 16, 32 or 64 bits.
     #[error("elements of {bits} bits; expected 8, 16, 32 or 64")]
     ElementBits {
         /// The width.
         bits: u32,
     },
-    /// A map of too few or too many axes.
+    /// The number of axes of a map is 0 or above [`MAX_RANK`].
     #[error("a box of {rank} axes; expected 1 to {MAX_RANK}")]
     Rank {
         /// The number of axes.
         rank: usize,
     },
-    /// A box without elements.
+    /// A box has no elements along some axis.
     #[error("a box of {sizes:?} elements; expected one at least along each axis")]
     EmptyBox {
-        /// The elements along each axis.
+        /// The number of elements of the box along each axis.
         sizes: Vec<u32>,
     },
-    /// A box that is larger than shared memory can be.
+    /// A box has 2^32 bytes or more, the limit of shared-memory addresses.
     #[error("a box of {bytes} bytes; shared memory has fewer addresses")]
     BoxBytes {
         /// The bytes.
         bytes: u64,
     },
-    /// A swizzle that does not mix lower address bits with higher ones.
+    /// The shift of the XOR swizzle is not from 1 to 31, so no higher address bits change lower ones.
     #[error("the swizzle has a shift of {shift}; expected 1 to 31")]
     SwizzleShift {
         /// The shift.
@@ -50,42 +50,42 @@ pub enum TensorMapError {
     /// A box is longer along an axis than the instruction copies.
     #[error("a box has {size} elements along an axis; it copies {most} at most")]
     BoxSize {
-        /// The elements along the axis.
+        /// The number of elements of the box along the axis.
         size: u32,
-        /// The most elements that the instruction copies.
+        /// The largest number of elements along an axis that the instruction copies.
         most: u32,
     },
-    /// A row of a box is no multiple of what the instruction copies.
+    /// The bytes of a row of a box are no multiple of the instruction's granularity.
     #[error("rows of a box have {bytes} bytes; it copies multiples of {granularity}")]
     RowBytes {
-        /// The bytes of a row.
+        /// Size of a row of a box in bytes.
         bytes: u64,
-        /// The number of bytes that each row must be a multiple of.
+        /// The size of a row must be a multiple of this number of bytes.
         granularity: u32,
     },
-    /// The instruction writes no boxes of this swizzle.
+    /// The instruction supports no box layout with the XOR swizzle of the map.
     #[error("no layout of its boxes has this swizzle; there are: {}", known.join(", "))]
     BoxLayout {
-        /// The names of its box layouts.
+        /// The names of the box layouts that the instruction supports.
         known: Vec<String>,
     },
-    /// The swizzle needs rows of another length.
+    /// The box layout with this XOR swizzle needs rows of another size.
     #[error("rows of a box have {bytes} bytes; with {layout} they have {expected}")]
     LayoutRowBytes {
-        /// The bytes of a row.
+        /// Size of a row of a box in bytes.
         bytes: u64,
-        /// The name of the box layout.
+        /// The name of the box layout with the map's XOR swizzle.
         layout: String,
-        /// The bytes of its rows.
+        /// The size of a row in bytes that this box layout needs.
         expected: u32,
     },
-    /// A tensor with a size that is out of range.
+    /// The size of a tensor along some axis is not from 1 to 2^32.
     #[error("a tensor of sizes {sizes:?}; expected 1 to 2^32 along each axis")]
     TensorSizes {
         /// The size along each axis.
         sizes: Vec<u64>,
     },
-    /// A tensor that ends beyond all addresses.
+    /// The byte offset at which a tensor ends overflows 64 bits.
     #[error("a tensor of sizes {sizes:?} and strides {strides:?} exceeds the address space")]
     TensorEnd {
         /// The size along each axis.
@@ -93,7 +93,7 @@ pub enum TensorMapError {
         /// The stride along each axis, in bytes.
         strides: [u64; MAX_RANK],
     },
-    /// Strides that are not those of the map's axes.
+    /// The derived map has not one stride for each axis of the map, or its first stride is not 1.
     #[error("strides {strides:?}; expected one for each of {rank} axes, of the first one element")]
     Strides {
         /// The strides.
@@ -101,7 +101,7 @@ pub enum TensorMapError {
         /// The number of axes of the map.
         rank: usize,
     },
-    /// Sizes that are not those of the map's axes.
+    /// The derived map states sizes, but not one for each axis of the map.
     #[error("sizes {sizes:?}; expected none, or one for each of {rank} axes")]
     Sizes {
         /// The sizes.
@@ -109,7 +109,7 @@ pub enum TensorMapError {
         /// The number of axes of the map.
         rank: usize,
     },
-    /// The parameter that should point to the tensor does not.
+    /// The parameter that should point to the tensor is no pointer to global memory.
     #[error("parameter {parameter} is not a pointer to global memory")]
     Pointer {
         /// Index of the parameter.
@@ -124,18 +124,18 @@ pub enum TensorMapError {
     /// The launch has no argument for a stride or a size.
     #[error("a stride or a size of the tensor map has no value")]
     MissingStride,
-    /// Strides that do not ascend, or are no multiples of each other.
+    /// A stride is no multiple of the stride before it, or is smaller.
     #[error("a tensor of strides {strides:?}: each must be a multiple of the one before")]
     StrideOrder {
         /// The strides, in elements.
         strides: Vec<u64>,
     },
-    /// A buffer that ends within a step along the last axis.
+    /// The size of the buffer is zero or no multiple of the last axis's stride.
     #[error("a buffer of {bytes} bytes; expected a multiple of the last axis's stride, {step}")]
     BufferBytes {
-        /// The bytes of the buffer.
+        /// Size of the buffer in bytes.
         bytes: u64,
-        /// The bytes of a step.
+        /// Stride of the last axis in bytes.
         step: u64,
     },
     /// A tensor of more axes than a map has.

@@ -47,7 +47,8 @@ impl AffineLayout {
         &self.linear
     }
 
-    /// The constant `b`, the image of zero, in the order of the out dims.
+    /// Iterates over the constant `b`, the image of zero: each out dim with its coordinate, in the order of the out
+    /// dims.
     pub fn offset(&self) -> impl Iterator<Item = (Dim, u64)> + '_ {
         self.linear.outs.unpack(self.offset)
     }

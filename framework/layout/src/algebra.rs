@@ -124,9 +124,9 @@ impl LinearLayout {
 
     /// The layout C with `self(x) = outer(C(x))`.
     ///
-    /// If `outer` is not injective, several C are right. The result maps a dim by the identity if both layouts have the
-    /// same bases in it and no basis of another dim, of either layout, has a bit of theirs. Every other free unknown is
-    /// zero; columns of `outer` are taken in order. Triton 3.9 chooses the same C.
+    /// If `outer` is not injective, several C are right. The result maps an input dim by the identity if both layouts
+    /// have it with the same bases, and no basis of any other dim of either layout has a set bit in common with these.
+    /// Every other free unknown is zero; columns of `outer` are taken in order. Triton 3.9 chooses the same C.
     ///
     /// # Errors
     /// The out dims differ, or `outer` does not reach every element that `self` reaches.
@@ -167,7 +167,8 @@ impl LinearLayout {
         Ok(result)
     }
 
-    /// The dims that [`LinearLayout::invert_and_compose`] maps by the identity.
+    /// The input dims that [`LinearLayout::invert_and_compose`] maps by the identity; `targets` are the columns of this
+    /// layout, packed in the out space of `outer`.
     fn dims_kept(&self, outer: &Self, targets: &[u64]) -> SmallVec<[Dim; 5]> {
         let mut kept = SmallVec::new();
         let mut at = 0;
@@ -247,7 +248,8 @@ impl LinearLayout {
     }
 
     /// Splits the bits of a column into those that belong to the divisor, packed as the divisor's out coordinate, and
-    /// the others, packed as the quotient's out coordinate.
+    /// the others, packed as the quotient's out coordinate. The divisor has the upper bits of each out dim if
+    /// `divisor_above`, else the lower ones.
     pub(super) fn split_column(&self, column: u64, divisor: &Self, divisor_above: bool) -> (u64, u64) {
         let (mut divisor_column, mut rest, mut rest_shift) = (0u64, 0u64, 0);
         for (dim, value) in self.outs.unpack(column) {

@@ -108,8 +108,8 @@ impl ColumnAction {
         Ok(LinearLayout { ins, outs: layout.outs.clone(), columns })
     }
 
-    /// Applies the action to `values`, one for each index of the dim before the action. Indices without a value are
-    /// left out.
+    /// Applies the action to `values`, which has one value for each index of the dim before the action; returns one
+    /// value for each index after it. If `values` is shorter, the indices without a value are left out.
     #[must_use]
     pub fn apply_values<T: Clone>(&self, values: &[T]) -> Vec<T> {
         let old = |new: usize| self.kept().enumerate().fold(0, |index, (to, from)| index | (new >> to & 1) << from);
@@ -158,9 +158,9 @@ impl LinearLayout {
         ColumnAction { dim, bits: dim_columns.len() as u32, kept: kept.collect() }
     }
 
-    /// The order of the bases of `dim` that lets `divisor` divide this layout (Linear Layouts paper, section 5.3,
-    /// generalised vectorisation): from the left ([`LinearLayout::divide_left`]), or from the right if `above`. `None`
-    /// if no order does.
+    /// Returns the order of the bases of `dim` that lets `divisor` divide this layout (Linear Layouts paper, section
+    /// 5.3, generalised vectorisation): from the left ([`LinearLayout::divide_left`]), or from the right if `above`.
+    /// `None` if no order does.
     #[must_use]
     #[doc(alias = "regPermForDivide")]
     pub fn order_for_division(&self, divisor: &Self, dim: Dim, above: bool) -> Option<ColumnAction> {
@@ -190,7 +190,8 @@ impl LinearLayout {
         let others = self.ins.dims().filter(|&d| d != dim).flat_map(|d| self.columns_of(d));
         let mut taken = others.fold(0, |all, column| all | column);
         let mut additive: Vec<usize> = (0..dim_columns.len()).collect();
-        // A basis that is not additive may share bits with bases that were, so the search repeats.
+        // The bits of a basis that is removed may also be set in bases that have passed already, so the search starts
+        // again.
         while let Some(at) = additive.iter().position(|&bit| dim_columns[bit] & taken != 0) {
             taken |= dim_columns[additive.remove(at)];
         }

@@ -25,7 +25,7 @@ impl LinearLayout {
         let in_order =
             self.columns.iter().enumerate().take_while(|&(bit, &column)| (bit as u32) < most && column == 1 << bit);
         let in_order = in_order.count();
-        // Every other column must leave the run's bits alone.
+        // The run ends below the lowest bit that any other column sets.
         let lowest = self.columns[in_order..].iter().fold(0, |all, column| all | column).trailing_zeros();
         1 << (in_order as u32).min(lowest)
     }

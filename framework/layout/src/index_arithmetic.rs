@@ -131,7 +131,7 @@ fn check_inputs<V>(layout: &LinearLayout, inputs: &[(Dim, Index<V>)]) -> Result<
     Ok(())
 }
 
-/// Emits the xor of a partial sum, if there is one, with a constant.
+/// Emits the xor of a partial sum with a constant; `None` is a partial sum of zero.
 pub fn sum_with<B: IndexBuilder>(builder: &mut B, sum: Option<B::Value>, constant: u64) -> B::Value {
     match sum {
         Some(sum) if constant == 0 => sum,
@@ -143,7 +143,8 @@ pub fn sum_with<B: IndexBuilder>(builder: &mut B, sum: Option<B::Value>, constan
     }
 }
 
-/// Adds to `sum`, over F2, the product of a matrix and the bits of `index`; `None` stands for zero.
+/// Emits the product over F2 of the matrix with these columns and the bits of `index`, and adds it to `sum` by xor; a
+/// `sum` of `None` is zero.
 pub fn add_product<B: IndexBuilder>(builder: &mut B, sum: &mut Option<B::Value>, index: &B::Value, columns: &[u64]) {
     for (mask, distance) in diagonals(columns) {
         let bits = builder.and(index.clone(), mask);

@@ -141,7 +141,7 @@ impl LinearLayout {
         let mut outs = Space::default();
         for (dim, bits) in self.outs.iter() {
             let number = axes.iter().position(|&axis| axis == dim);
-            // Distinct names of a space no larger than a valid one.
+            // Cannot fail: the names are distinct, and the space is no larger than the valid one that it renames.
             let _ = outs.push_new(number.map_or(dim, Dim::tensor), bits);
         }
         Self { ins: self.ins.clone(), outs, columns: self.columns.clone() }
@@ -266,7 +266,7 @@ impl LinearLayout {
         });
         let mut ins = Space::default();
         for (d, bits) in self.ins.iter() {
-            // A space no larger than a valid one is valid.
+            // Cannot fail: a space no larger than a valid one is valid.
             let _ = ins.push_new(d, if d == dim { bits - zeros as u32 } else { bits });
         }
         self.ins = ins;
@@ -345,7 +345,7 @@ fn same_size(space: &Space, dims: &[(Dim, u64)]) -> Result<Space, LayoutError> {
 fn flattened(space: &Space) -> Space {
     let mut result = Space::default();
     if let Some(first) = space.dims().next() {
-        // One dim with the bits of all: always valid.
+        // Cannot fail: a single dim with the bits of a valid space is valid.
         let _ = result.push(first, space.bits());
     }
     result
@@ -354,7 +354,7 @@ fn flattened(space: &Space) -> Space {
 fn squeezed(space: &Space) -> Space {
     let mut result = Space::default();
     for (dim, bits) in space.iter().filter(|&(_, bits)| bits > 0) {
-        // A selection of dims of a valid space.
+        // Cannot fail: these are some of the dims of a valid space.
         let _ = result.push_new(dim, bits);
     }
     result

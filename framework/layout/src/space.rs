@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 
 use super::{Dim, LayoutError};
 
-/// The moves of runs of bits that convert a packed coordinate.
+/// The moves of runs of bits that convert packed coordinates of one space to those of another.
 pub(super) type Moves = SmallVec<[Move; 8]>;
 
 /// A run of bits that moves: its lowest source bit, its lowest target bit, its length.

@@ -4,13 +4,14 @@ use tilewright_kernel::{Builder, Element, SpecialRegister, Type, Value};
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::movement::{ClusterBits, GlobalAddress, LinearAddress, MovementError, ThreadIndices};
 
-/// Returns the integer element of a width that memory supports: 8 bits or more.
+/// Returns the integer element of this width in bits; an error if memory supports none (it supports 8 bits or more).
 pub fn memory_integer(bits: u32) -> Result<Element, MovementError> {
     let element = Element::integer_of_width(bits).filter(|element| element.bits() >= 8);
     element.ok_or(MovementError::ElementBits(bits))
 }
 
-/// Returns the row-major index (last axis fastest) of an element, from the element's packed coordinate.
+/// Returns the row-major index (last axis fastest) of an element of a tensor; `packed` is its packed coordinate in
+/// `layout`.
 #[must_use]
 pub fn row_major_index(layout: &LinearLayout, packed: u64) -> u64 {
     let mut axes: Vec<(Dim, u32, u64)> = Vec::new();
@@ -21,7 +22,8 @@ pub fn row_major_index(layout: &LinearLayout, packed: u64) -> u64 {
     axes.iter().fold(0, |index, &(_, bits, value)| index << bits | value)
 }
 
-/// Loads a row-major tensor from a parameter's memory to the registers of a layout.
+/// Emits the loads of a row-major tensor, which the pointer parameter `parameter` addresses, to the registers of the
+/// layout `src`.
 pub fn read_tensor(builder: &mut Builder, parameter: u32, src: &LinearLayout, element: Element) -> Vec<Value> {
     let mut emit_address = row_major_addresses(builder, parameter, src, element);
     (0..1usize << src.in_bits(Dim::REGISTER))
@@ -32,7 +34,8 @@ pub fn read_tensor(builder: &mut Builder, parameter: u32, src: &LinearLayout, el
         .collect()
 }
 
-/// Returns a function that emits the address of a register's element in a row-major tensor of a parameter's memory.
+/// Returns a function that emits the address of a register's element in a row-major tensor, which the pointer parameter
+/// `parameter` addresses.
 pub fn row_major_addresses(
     builder: &mut Builder,
     parameter: u32,
@@ -43,7 +46,7 @@ pub fn row_major_addresses(
     row_major_addresses_from(builder, base, layout, element)
 }
 
-/// Returns a function that emits the address of a register's element in a row-major tensor at `base`.
+/// Returns a function that emits the address of a register's element in a row-major tensor at the address `base`.
 pub fn row_major_addresses_from(
     builder: &mut Builder,
     base: Value,
@@ -64,7 +67,8 @@ pub fn row_major_addresses_from(
     }
 }
 
-/// Emits the indices of the current thread for a layout; the thread's block is the program along axis 0 of the grid.
+/// Emits the lane, warp and block index of the current thread, as inputs of a layout. The block index is the program id
+/// along axis 0.
 fn thread_of(builder: &mut Builder, layout: &LinearLayout) -> ThreadIndices {
     let thread = ThreadIndices::new(builder, layout.in_bits(Dim::LANE));
     let (warp_bits, block_bits) = (layout.in_bits(Dim::WARP), layout.in_bits(Dim::BLOCK));
@@ -75,8 +79,9 @@ fn thread_of(builder: &mut Builder, layout: &LinearLayout) -> ThreadIndices {
     thread.in_cluster(ClusterBits { warp_bits, block, block_bits, group: 0 })
 }
 
-/// Stores the registers of a result to a parameter's memory. Register `r` of thread `t` in block `b` is stored at index
-/// `(b * R + r) * T + t`, for `R` registers and `T` threads of a block.
+/// Emits the stores of a result's registers to the memory that the pointer parameter `parameter` addresses. Register
+/// `r` of thread `t` in block `b` is stored at index `(b * R + r) * T + t`, for `R` registers and `T` threads of a
+/// block.
 pub fn write_registers(builder: &mut Builder, parameter: u32, dst: &LinearLayout, values: &[Value]) {
     let bytes = values.first().map_or(1, |&value| u64::from(builder.type_of(value).bits() / 8));
     let thread_bits = dst.in_bits(Dim::LANE) + dst.in_bits(Dim::WARP);

@@ -1,4 +1,5 @@
-//! Tensor functions: tile programs around one operation, to inspect, run and check the code of the operation.
+//! Tensor functions: tile programs around one operation, for inspecting, running and checking the code of that
+//! operation.
 
 use std::sync::LazyLock;
 
@@ -21,7 +22,7 @@ static DIALECTS: LazyLock<Dialects> = LazyLock::new(Dialects::neutral);
 /// A tensor of integers in registers.
 #[derive(Debug, Clone, Copy)]
 pub struct RegisterTensor<'a> {
-    /// The name of the function's parameter that has the tensor.
+    /// The name of the function's parameter that is this tensor.
     pub name: &'a str,
     /// The register layout of the tensor.
     pub layout: &'a LinearLayout,

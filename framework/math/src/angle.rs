@@ -1,20 +1,22 @@
 //! Argument reduction by multiples of pi / 2.
 //!
-//! Up to a limit, multiples of pi / 2 are subtracted in three parts, each product exact (Cody and Waite). Above it, the
-//! argument is multiplied by the relevant binary digits of 2 / pi (Payne and Hanek): digits that contribute multiples
-//! of 2 pi are dropped, and as many further digits are taken as the argument closest to a multiple of pi / 2 needs.
+//! Up to a limit, a multiple of pi / 2 is subtracted from the argument, with pi / 2 as the sum of three numbers (Cody
+//! and Waite). Above it, the argument is multiplied by the relevant binary digits of 2 / pi (Payne and Hanek): digits
+//! that contribute multiples of 2 pi are dropped, and as many further digits are taken as the argument closest to a
+//! multiple of pi / 2 needs.
 
 use super::formula_builder::{FormulaBuilder, Int, Real};
 use super::tables::constants::{HALF_PI, TWO_OVER_PI, TWO_OVER_PI_DOUBLE, TWO_OVER_PI_SINGLE};
 
-/// A reduced angle: `quadrant` (modulo 4) times pi / 2, plus `high + low`, whose magnitude is about pi / 4 at most.
+/// A reduced angle: `quadrant` times pi / 2, plus `high + low` radians, whose magnitude is about pi / 4 at most. Only
+/// the two low bits of `quadrant` are meaningful.
 pub(super) struct Angle<'p> {
     pub quadrant: Int<'p>,
     pub high: Real<'p>,
     pub low: Real<'p>,
 }
 
-/// Reduces an angle in radians; infinities become NaN.
+/// Reduces an angle `x` in radians to a quadrant and a remainder; infinities give NaN.
 pub(super) fn reduced<'p>(x: Real<'p>) -> Angle<'p> {
     let formula = x.formula;
     let limit = formula.by_type(65_536.0, 1_073_741_824.0);
@@ -27,7 +29,7 @@ fn near<'p>(x: Real<'p>) -> (Int<'p>, [Real<'p>; 2]) {
     let formula = x.formula;
     let [first, second, third] = [0, 1, 2].map(|entry_index| -formula.entry(&HALF_PI, entry_index));
     let (count, quadrant) = x.nearest_of_product(formula.entry(&TWO_OVER_PI, 0));
-    // Exact: a multiple of the last bit of pi / 2, less than one.
+    // Exact: the remainder is less than one, and a multiple of the last bit of this first part of pi / 2.
     let rest = count.mul_add(first, x);
     let [product, left] = count.two_product(second);
     let [rest, more] = rest.two_sum(product);
@@ -39,14 +41,16 @@ fn far<'p>(x: Real<'p>) -> (Int<'p>, [Real<'p>; 2]) {
     let (width, fraction) = (formula.width(), formula.fraction());
     let field = (x.bits() >> fraction) & (2 * formula.bias() + 1);
     let mantissa = (x.bits() & ((1 << fraction) - 1)) | (1 << fraction);
-    // Index of the digit of weight two: digits before it contribute multiples of 2 pi. The table starts with zeros.
+    // Index, in the table of digits of 2 / pi, of the digit whose product with the mantissa's last bit counts two
+    // quadrants. Digits before it contribute multiples of 2 pi. The table starts with zeros.
     let zeros = formula.by_type(10, 24);
     let at = field - (formula.bias() + fraction + 2 - zeros);
     let digits = digits_from(at);
     let [high_bits, low_bits] = product(mantissa, digits);
     let quadrant = high_bits >> (width - 2);
     let [high, low] = [(high_bits << 2) | (low_bits >> (width - 2)), low_bits << 2];
-    // In the upper half of a quadrant, the negative distance to the next quadrant.
+    // All ones if the fraction is in the upper half of its quadrant; the remainder is then the negative distance to the
+    // next quadrant.
     let is_over = high.shr_s(width - 1);
     let quadrant = quadrant - is_over;
     let [high, low] = in_quarters([high ^ is_over, low ^ is_over]);
@@ -60,7 +64,8 @@ fn far<'p>(x: Real<'p>) -> (Int<'p>, [Real<'p>; 2]) {
     (quadrant, [angle, left.with_sign_changed(sign)])
 }
 
-/// Three words of the binary digits of 2 / pi from digit `at` on, the most significant word first.
+/// Returns three words of the binary digits of 2 / pi from the digit with the index `at` on, the most significant word
+/// first. A word is as wide as the floating-point type.
 fn digits_from<'p>(at: Int<'p>) -> [Int<'p>; 3] {
     let formula = at.formula;
     let all: Vec<u64> = formula.by_type(TWO_OVER_PI_SINGLE.map(u64::from).to_vec(), TWO_OVER_PI_DOUBLE.to_vec());
@@ -75,7 +80,10 @@ fn digits_from<'p>(at: Int<'p>) -> [Int<'p>; 3] {
     std::array::from_fn(|index| (ints[index] << shift) | ((ints[index + 1] >> 1) >> back))
 }
 
-/// The upper two words of the lower three words of the product `mantissa * digits`.
+/// Returns two words of `mantissa * digits`, the most significant first; `digits` are three words in the same order.
+///
+/// The product has four words: the highest is dropped, because it counts multiples of 2 pi, and the lowest, because it
+/// is beyond the precision.
 fn product<'p>(mantissa: Int<'p>, digits: [Int<'p>; 3]) -> [Int<'p>; 2] {
     let low = digits[2].mul_high(mantissa);
     let middle = digits[1] * mantissa + low;
@@ -83,8 +91,8 @@ fn product<'p>(mantissa: Int<'p>, digits: [Int<'p>; 3]) -> [Int<'p>; 2] {
     [digits[0] * mantissa + digits[1].mul_high(mantissa) + carry, middle]
 }
 
-/// Converts two words, as a fraction of a quadrant, to the sum of two floating-point values. Conversions of half words
-/// are exact.
+/// Converts a fraction of a quadrant to the sum of two floating-point values, in quadrants. The fraction is a signed
+/// number of two words, behind the binary point, the most significant word first. Conversions of half words are exact.
 fn in_quarters<'p>([high, low]: [Int<'p>; 2]) -> [Real<'p>; 2] {
     let formula: &'p FormulaBuilder<'p> = high.formula;
     let half = formula.width() / 2;

@@ -1,10 +1,11 @@
-//! Bessel functions of orders 0 and 1, of the first and second kind, and modified ones.
+//! Bessel functions of orders 0 and 1, of the first and second kind, and modified Bessel functions of the first kind.
 //!
-//! Up to 2, they are polynomials of the argument's square, plus a logarithm for the second kind; from 2 to 8,
-//! polynomials around 3, 5 and 7; beyond, waves of slowly varying amplitude and phase (Abramowitz and Stegun, 9.2.5).
-//! Near zeros of the functions, errors are small relative to the wave, not to the result.
+//! For arguments up to 2, they are polynomials of the argument's square, plus a logarithm for the second kind; from 2
+//! to 8, polynomials around 3, 5 and 7; beyond, waves of slowly varying amplitude and phase (Abramowitz and Stegun,
+//! 9.2.5). Near zeros of the functions, errors are small relative to the wave's amplitude, not to the result.
 //!
-//! Modified functions are polynomials of the square up to 8, and beyond an exponential over a square root.
+//! Modified functions are polynomials of the argument's square for arguments up to 8, and beyond an exponential over a
+//! square root.
 
 use super::angle;
 use super::exponential::exp_double_word;
@@ -57,7 +58,8 @@ fn second_near<'p>(size: Real<'p>, order: Order) -> Real<'p> {
     }
 }
 
-/// A function for arguments from 2 to 8, by three polynomials around 3, 5 and 7.
+/// Evaluates a Bessel function for an argument `size` from 2 to 8 by the polynomial `pieces` around 3, 5 or 7,
+/// whichever is nearest.
 fn between<'p>(size: Real<'p>, pieces: [&Table; 3]) -> Real<'p> {
     let (is_first, is_second) = (size.is_less(4.0), size.is_less(6.0));
     let middle = is_first.select(3.0, is_second.select(5.0, size.formula.constant(7.0)));
@@ -69,7 +71,7 @@ fn between<'p>(size: Real<'p>, pieces: [&Table; 3]) -> Real<'p> {
 struct Wave<'p> {
     p: Real<'p>,
     q: Real<'p>,
-    /// Sine plus cosine of the argument; `difference` is sine minus cosine.
+    /// Sine plus cosine of the Bessel function's argument; `difference` is sine minus cosine.
     sum: Real<'p>,
     difference: Real<'p>,
     amplitude: Real<'p>,
@@ -100,7 +102,8 @@ impl<'p> Wave<'p> {
     }
 }
 
-/// Selects the result for the argument's range: up to 2, to 8, or beyond; zero at infinity.
+/// Selects the result by the argument `size`: `near` below 2, `between` below 8, else `far`. The result for an infinite
+/// argument is zero.
 fn put_together<'p>(size: Real<'p>, near: Real<'p>, between: Real<'p>, far: Real<'p>) -> Real<'p> {
     let far = size.is_equal(f64::INFINITY).select(0.0, far);
     size.is_less(2.0).select(near, size.is_less(8.0).select(between, far))

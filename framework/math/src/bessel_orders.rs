@@ -7,12 +7,12 @@
 use super::bessel::{Order, first, second};
 use super::formula_builder::{Bool, FormulaBuilder, Int, Real};
 
-/// The magnitude of an order, limited to finite ones.
+/// Converts the magnitude of an integral order to an integer; the result is unspecified for orders that do not fit.
 fn order_magnitude<'p>(order: Real<'p>) -> Int<'p> {
     order.abs().to_int()
 }
 
-/// The sign bit, set if the order `n` is odd and the condition holds.
+/// Returns an integer with the sign bit set if `n` is odd and the condition holds, else zero.
 fn sign_if<'p>(n: Int<'p>, condition: Bool<'p>) -> Int<'p> {
     let formula = n.formula;
     (n.has(1) & condition).select_int(1 << (formula.width() - 1), 0)
@@ -38,7 +38,8 @@ fn downward<'p>(x: Real<'p>, n: Int<'p>) -> Real<'p> {
     let start = n + (n.to_real() * digits).sqrt().to_int() + 2;
     let start = start - (start & 1);
     let first = [formula.constant(0.0), formula.constant(1.0), formula.constant(0.0), formula.constant(0.0)];
-    // The values at `k + 1` and `k`, the value of order `n`, and the sum of the even orders.
+    // A step has the values of orders `k + 1` and `k`, the value of order `n`, and the sum of the even orders. All are
+    // times one unknown factor.
     let (_, [_, zero, found, sum]) = formula.repeat_with([start], first, |[k], [above, at, found, sum]| {
         let below = (k.to_real() * 2.0 / x).mul_add(at, -above);
         let found = k.is_equal(n).select(at, found);
@@ -69,7 +70,8 @@ pub(super) fn first_of<'p>(order: Real<'p>, x: Real<'p>) -> Real<'p> {
     let is_finite = size.is_less(f64::INFINITY);
     let is_far = !size.is_less(n.to_real()) | n.is_less(2);
     let is_tiny = size.is_less(formula.by_type(2f64.powi(-12), 2f64.powi(-27)));
-    // Formulas that are not selected get zero steps, so that no loop runs longer than necessary.
+    // Formulas whose result is not selected get the small order `otherwise`, so that no loop runs longer than
+    // necessary.
     let steps = |is_used: Bool<'p>, otherwise: u64| (is_used & is_finite).select_int(n, otherwise);
     let far = upward(size, steps(is_far, 0), [first(size, Order::Zero), first(size, Order::One)]);
     let near = downward(is_tiny.select(1.0, size), steps(!is_far & !is_tiny, 2));

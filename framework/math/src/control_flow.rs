@@ -4,8 +4,8 @@ use super::formula_builder::{Bool, FormulaBuilder, Int, Real};
 use tilewright_kernel::{Region, Value};
 
 impl<'p> FormulaBuilder<'p> {
-    /// Executes `then` in lanes that satisfy the condition and `otherwise` in the other lanes; both return a word and N
-    /// floating-point values.
+    /// Emits a branch: `then` if the condition holds, else `otherwise`. Each lane takes one arm; both arms emit
+    /// operations and return a word and N floating-point values, which the branch returns.
     pub fn branch<const N: usize>(
         &'p self,
         condition: Bool<'p>,
@@ -27,7 +27,8 @@ impl<'p> FormulaBuilder<'p> {
         self.builder.borrow_mut().end_region(&values)
     }
 
-    /// Repeats `body` on two words until it returns false; returns its last words.
+    /// Emits a loop that carries two words, with the initial values `first`. `body` emits one iteration: it returns
+    /// whether the loop continues, and the next words. Returns the words of the last iteration.
     pub fn while_loop(
         &'p self,
         first: [Int<'p>; 2],
@@ -40,7 +41,9 @@ impl<'p> FormulaBuilder<'p> {
         self.repeat_with(first, [], step).0
     }
 
-    /// Repeats `body` on words and floating-point values until it returns false; returns its last values.
+    /// Emits a loop that carries words and floating-point values, with the initial values `ints` and `numbers`. `body`
+    /// emits one iteration: it returns whether the loop continues, and the next values. Returns the values of the last
+    /// iteration.
     pub fn repeat_with<const W: usize, const N: usize>(
         &'p self,
         ints: [Int<'p>; W],

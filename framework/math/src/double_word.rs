@@ -28,13 +28,14 @@ impl<'p> DoubleWord<'p> {
         Self::new(a.two_product(b))
     }
 
-    /// The product of two double-word values, without the product of the low parts.
+    /// The product of two double-word values; the product of their low parts, which is negligible, is left out.
     pub fn times(self, other: Self) -> Self {
         let [high, low] = self.high.two_product(other.high);
         Self { high, low: low + self.high.mul_add(other.low, self.low * other.high) }
     }
 
-    /// The sum with a value of smaller magnitude; any magnitude if this value is zero.
+    /// The sum with a floating-point value that is smaller in magnitude than this value; if this value is zero, the
+    /// other may be any.
     pub fn and_less(self, other: Real<'p>) -> Self {
         let [high, left] = self.high.fast_sum(other);
         Self { high, low: left + self.low }

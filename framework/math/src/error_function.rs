@@ -15,8 +15,8 @@ pub(super) fn erf<'p>(x: Real<'p>, natives: Natives) -> Real<'p> {
     size.is_less(1.0).select(near, far).with_sign_of(x)
 }
 
-/// The complementary error function: `e^(-x^2) / (1 + 2 x)` times a slowly varying function, a polynomial of `(x - k) /
-/// (x + k)`.
+/// The complementary error function. From 1/2 on, it is `e^(-x^2) / (1 + 2 x)` times a slowly varying function: a
+/// polynomial of `(x - k) / (x + k)` with a constant `k`.
 pub(super) fn erfc<'p>(x: Real<'p>) -> Real<'p> {
     let formula = x.formula;
     let size = x.abs();
@@ -28,7 +28,8 @@ pub(super) fn erfc<'p>(x: Real<'p>) -> Real<'p> {
     let [denominator, denominator_low] = (inside * 2.0).fast_sum(1.0);
     let scaled = numerator / denominator;
     let left = denominator_low.mul_add(-scaled, scaled.mul_add(-denominator, numerator) + numerator_low);
-    // Divides by the denominator as scaled value over numerator; the numerator is 1.2 within a tenth.
+    // The correction is `left` over the denominator. That is `left * scaled` over the numerator, which is 1.2 within a
+    // tenth.
     let scaled_low = left * (scaled * 0.83);
     let [square, square_low] = inside.two_product(inside);
     let power = exp_double_word(-square, Some(-square_low));

@@ -13,8 +13,8 @@ pub fn expand(kernel: &mut Kernel, native: impl Fn(MathFunction, Element) -> boo
     region(&mut builder, &mut kernel.body, &native);
 }
 
-/// Number of operations in the expansion of a math function of scalars, counting both arms of branches. Functions for
-/// which `native` returns true stay within it.
+/// Returns the number of operations in the expansion of a math function of scalars, counting both arms of branches.
+/// Functions for which `native` returns true remain one operation of the expansion, if they occur in it.
 #[must_use]
 pub fn operations(function: MathFunction, element: Element, native: impl Fn(MathFunction, Element) -> bool) -> u64 {
     let parameter = Type::Scalar(element);
@@ -59,7 +59,7 @@ fn expansion(
             formula::append(builder, element, (*function, natives), expanded)
         })
     });
-    // The operation that defines the last value is last, so no other operation uses that value.
+    // The last operation defines the value that stands for the statement's result, so no other operation uses it.
     for defined in expanded.iter_mut().flat_map(|statement| &mut statement.results) {
         if defined.0 == last {
             defined.0 = result;

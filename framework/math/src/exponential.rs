@@ -1,8 +1,8 @@
 //! Exponentials to the bases e, 2 and 10.
 //!
-//! The exponent is split into an integer power of two and a remainder of about -1/2 to 1/2, whose exponential is a
-//! polynomial. NaN propagates through the arithmetic; arguments are clamped to the range beyond which results are zero
-//! or infinite.
+//! The argument is an integer times the logarithm of two, plus a remainder of at most about half that logarithm. The
+//! integer becomes a power of two; the exponential of the remainder is a polynomial. NaN propagates through the
+//! arithmetic; arguments are clamped to the range beyond which results are zero or infinite.
 
 use super::formula::Natives;
 use super::formula_builder::{Int, Real};
@@ -17,20 +17,22 @@ pub(super) struct Power<'p> {
     pub exponent: Int<'p>,
 }
 
-/// Splits the argument into an integer number of powers of two and a remainder; returns the remainder and that number.
+/// Writes `x` as `n * log + r` with an integer `n` and small `r`; returns `(r, n)`. `log` is the logarithm of two, in
+/// the base of the exponential, as the sum of two numbers, and `per_power` is its inverse.
 fn reduced<'p>(x: Real<'p>, per_power: Real<'p>, log: [Real<'p>; 2]) -> (Real<'p>, Int<'p>) {
     let (count, exponent) = x.nearest_of_product(per_power);
     let rest = count.mul_add(-log[0], x);
     (count.mul_add(-log[1], rest), exponent)
 }
 
-/// Clamps the argument to the range of finite nonzero results; `bits` is the binary logarithm of the base.
+/// Clamps the argument `x` to the range in which the exponential is neither zero nor infinite; `bits` is the binary
+/// logarithm of its base.
 fn in_range<'p>(x: Real<'p>, bits: f64) -> Real<'p> {
     let [low, high] = x.formula.by_type([-151.0, 129.0], [-1076.0, 1025.0]);
     x.clamped(low / bits, high / bits)
 }
 
-/// The exponential of `x` plus a small `more`, for `x` within the range of finite nonzero results.
+/// Returns `e^(x + more)`, where `more` is small (zero for `None`) and `x` within the range of finite nonzero results.
 pub(super) fn exp_double_word<'p>(x: Real<'p>, more: Option<Real<'p>>) -> Power<'p> {
     let formula = x.formula;
     let (rest, exponent) = reduced(x, formula.entry(&LOG2_E, 0), [0, 1].map(|index| formula.entry(&LN_2, index)));
@@ -40,8 +42,8 @@ pub(super) fn exp_double_word<'p>(x: Real<'p>, more: Option<Real<'p>>) -> Power<
     Power { high, low, exponent }
 }
 
-/// The exponential of `x`, a normal number, for formulas that need fewer correct bits than
-/// the type has: with the target's `exp2`, the rounding error of `x log2 e` is not corrected.
+/// Returns `e^x` for results that are normal numbers, for formulas that need fewer correct bits than the type has. With
+/// the target's `exp2`, the rounding error of `x log2 e` is not corrected.
 pub(super) fn exp_within<'p>(x: Real<'p>, natives: Natives) -> Real<'p> {
     if natives.exp2 {
         let log = x.formula.entry(&LOG2_E, 0);
@@ -59,8 +61,9 @@ pub(super) fn exp<'p>(x: Real<'p>) -> Real<'p> {
     (power + 1.0).scaled(exponent)
 }
 
-/// Computes `2^(x log2 e)` with the target's `exp2`: the rounding error of the product, at most 2^-17 within the range
-/// of finite results, is corrected by a factor. That adds at most 1.5 units in the last place to the error of `exp2`.
+/// Computes `e^x` as `2^(x log2 e)` with the target's `exp2`. The rounding error of the product, at most 2^-17 within
+/// the range of finite results, is corrected by a factor. That adds at most 1.5 units in the last place to the error of
+/// `exp2`.
 pub(super) fn exp_by_exp2<'p>(x: Real<'p>) -> Real<'p> {
     let formula = x.formula;
     let x = in_range(x, std::f64::consts::LOG2_E);

@@ -9,8 +9,8 @@ use super::{
 use tilewright_kernel::Rounding;
 use tilewright_kernel::{Builder, Element, MathFunction, Value};
 
-/// Appends the operations of a math function of scalars, the first of `operands`; the last operation defines the
-/// result.
+/// Appends the operations of a scalar math function of type `element`; returns its result, which the last of them
+/// defines. The function takes as many of `operands` as it has, the first ones.
 pub(super) fn append(
     builder: &mut Builder,
     element: Element,
@@ -21,7 +21,7 @@ pub(super) fn append(
     formula(function, natives, operands.map(|operand| fb.real(operand))).value
 }
 
-/// Functions of the formula's type that the target computes and that formulas of other functions use.
+/// The functions that the target computes by an instruction, among those that formulas of other functions use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Natives {
     pub exp2: bool,

@@ -1,4 +1,5 @@
-//! The kernel under construction, and the values of formulas: floating-point values, integers and conditions.
+//! The builder of formulas, and the values of formulas: floating-point values, integers and conditions of the kernel
+//! under construction.
 
 use std::cell::RefCell;
 
@@ -13,7 +14,8 @@ pub(super) struct FormulaBuilder<'p> {
 }
 
 impl<'p> FormulaBuilder<'p> {
-    /// Starts at the end of the kernel in `builder`; the floating-point type is `f32` or `f64`.
+    /// Starts a formula whose operations are appended to the kernel in `builder`. The floating-point type `element` is
+    /// `f32` or `f64`.
     pub fn new(builder: &'p mut Builder, element: Element) -> Self {
         Self { builder: RefCell::new(builder), element }
     }
@@ -53,12 +55,12 @@ impl<'p> FormulaBuilder<'p> {
         self.by_type(127, 1023)
     }
 
-    /// The bits of a number rounded to the floating-point type.
+    /// The encoding of a number that is rounded to the floating-point type.
     pub fn bits_of(&self, constant: f64) -> u64 {
         if self.is_single() { u64::from((constant as f32).to_bits()) } else { constant.to_bits() }
     }
 
-    /// Appends the operations of `append`, and returns its value.
+    /// Runs `append`, which appends operations to the kernel, and returns the value that it returns.
     pub fn build(&self, append: impl FnOnce(&mut Builder) -> Value) -> Value {
         append(&mut self.builder.borrow_mut())
     }
@@ -85,7 +87,7 @@ impl<'p> FormulaBuilder<'p> {
         Int { formula: self, value }
     }
 
-    /// An entry of a table, as a constant.
+    /// The entry of a table with this index, as a constant of the floating-point type.
     pub fn entry(&'p self, table: &Table, index: usize) -> Real<'p> {
         self.constant(table.entry(self.is_single(), index))
     }

@@ -24,8 +24,8 @@ fn stirling<'p>(x: Real<'p>) -> DoubleWord<'p> {
     main.plus(rest.plus(DoubleWord::new([series, formula.constant(0.0)])))
 }
 
-/// `log(gamma(x))` for `x` above 0. If the returned condition holds, which is for `x` below 1/2, it is `log(gamma(x +
-/// 1))` instead.
+/// `log(gamma(x))` for `x` above 0. If the returned condition holds, as it does for `x` below 1/2, the returned value
+/// is `log(gamma(x + 1))` instead.
 fn log_gamma<'p>(x: Real<'p>) -> (Bool<'p>, DoubleWord<'p>) {
     let formula = x.formula;
     let is_less = x.is_less(0.5);
@@ -38,7 +38,7 @@ fn log_gamma<'p>(x: Real<'p>) -> (Bool<'p>, DoubleWord<'p>) {
     (is_less, DoubleWord { high, low })
 }
 
-/// The magnitude of `sin(pi x)`, and whether `sin(pi x)` is negative.
+/// Returns the magnitude of `sin(pi x)`, and whether `sin(pi x)` is negative.
 fn sin_pi<'p>(x: Real<'p>) -> (DoubleWord<'p>, Bool<'p>) {
     let nearest_integer = x.nearest();
     let rest = x - nearest_integer;
@@ -62,12 +62,12 @@ fn is_pole<'p>(x: Real<'p>) -> Bool<'p> {
     x.truncated().is_equal(x) & !x.formula.constant(0.0).is_less(x)
 }
 
-/// Whether the argument is so near to zero that the result is its inverse.
+/// Whether the argument is so near to zero that the gamma function is one over the argument.
 fn is_tiny<'p>(x: Real<'p>) -> Bool<'p> {
     x.abs().is_less(x.formula.by_type(2f64.powi(-30), 2f64.powi(-60)))
 }
 
-/// The quotient of pi and a double-word value.
+/// Returns pi over `divisor`.
 fn reflected<'p>(divisor: DoubleWord<'p>) -> Real<'p> {
     let pi = divisor.high.formula.double_word_entry(&PI);
     let quotient = pi.high / divisor.high;

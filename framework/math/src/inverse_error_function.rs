@@ -1,7 +1,8 @@
 //! Inverses of the error function and of its complement, and the scaled complement.
 //!
-//! With `w = -log(1 - x^2)`, the inverse over `x` varies slowly: a polynomial of `w` near zero, polynomials of its
-//! square root beyond (Giles, "Approximating the erfinv function", GPU Computing Gems, 2011, with other coefficients).
+//! With `w = -log(1 - x^2)`, the quotient `erfinv(x) / x` varies slowly. It is a polynomial of `w` near zero, and
+//! beyond it one of two polynomials of the square root of `w` (Giles, "Approximating the erfinv function", GPU
+//! Computing Gems, 2011, with other coefficients).
 
 use super::exponential::exp_double_word;
 use super::formula_builder::Real;
@@ -33,8 +34,8 @@ pub(super) fn erfcinv<'p>(y: Real<'p>) -> Real<'p> {
     (y.is_equal(0.0) | y.is_equal(2.0)).select(at_end, inverse(1.0 - y, rest))
 }
 
-/// The scaled complementary error function, `e^(x^2) erfc(x)`: a slowly varying function over `1 + 2 x`; below zero, `2
-/// e^(x^2)` minus that of `-x`.
+/// The scaled complementary error function, `e^(x^2) erfc(x)`. For `x` from zero on, it is a slowly varying function
+/// over `1 + 2 x`; below zero, `2 e^(x^2)` minus the function at `-x`.
 pub(super) fn erfcx<'p>(x: Real<'p>) -> Real<'p> {
     let formula = x.formula;
     let size = x.abs();

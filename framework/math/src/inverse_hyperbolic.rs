@@ -16,7 +16,7 @@ fn log_of_twice<'p>(x: Real<'p>) -> Real<'p> {
     log(x) + low + high
 }
 
-/// The square root, in two parts, of the positive number `high + low`.
+/// Returns the square root of the positive number `high + low`, as a sum of two parts.
 fn sqrt_high_low<'p>(high: Real<'p>, low: Real<'p>) -> [Real<'p>; 2] {
     let root = high.sqrt();
     let left = root.mul_add(-root, high) + low;
@@ -29,7 +29,7 @@ pub(super) fn asinh<'p>(x: Real<'p>) -> Real<'p> {
     let near = (size * z).mul_add(ASINH.at(z), size);
     let limit = far(x);
     let inside = size.clamped(0.0, limit);
-    // x + sqrt(x^2 + 1) is one and `x + (sqrt(x^2 + 1) - 1)`.
+    // `x + sqrt(x^2 + 1)` equals one plus `x + (sqrt(x^2 + 1) - 1)`; the logarithm takes the second term.
     let [square, left] = inside.two_product(inside);
     let [sum, more] = square.two_sum(1.0);
     let [root, rest] = sqrt_high_low(sum, more + left);

@@ -5,13 +5,13 @@ use super::table::Table;
 use super::tables::constants::{HALF_PI, PI};
 use super::tables::inverse_trigonometric::{ASIN, ATAN};
 
-/// The arc tangent of a value between 0 and 1, as that value and a correction to add.
+/// Returns the arc tangent of a value between 0 and 1, as that value and a correction to add to it.
 fn small_angle<'p>(tangent: Real<'p>) -> [Real<'p>; 2] {
     let z = tangent * tangent;
     [tangent, (tangent * z) * ATAN.at(z)]
 }
 
-/// The constant, pi / 2 or pi, minus an angle that is given in two parts.
+/// Returns a constant (pi / 2 or pi) minus an angle, which is the sum of two parts.
 fn less_than<'p>(constant: &Table, [angle, rest]: [Real<'p>; 2]) -> Real<'p> {
     let formula = angle.formula;
     let [high, low] = formula.entry(constant, 0).fast_sum(-angle);
@@ -30,7 +30,7 @@ pub(super) fn atan2<'p>(y: Real<'p>, x: Real<'p>) -> Real<'p> {
     let (height, width) = (y.abs(), x.abs());
     let is_steep = width.is_less(height);
     let (less, greater) = (is_steep.select(width, height), is_steep.select(height, width));
-    // At the origin, C gives the angle of an axis; if both are infinite, that of a diagonal.
+    // At the origin, C defines the angle as that of an axis; if both coordinates are infinite, as that of a diagonal.
     let is_origin = greater.is_equal(0.0);
     let tangent = less.is_equal(greater).select(1.0, less / greater);
     let angle = small_angle(is_origin.select(0.0, tangent));
@@ -41,8 +41,8 @@ pub(super) fn atan2<'p>(y: Real<'p>, x: Real<'p>) -> Real<'p> {
     x.is_unordered(y).select(f64::NAN, result)
 }
 
-/// The arc sine of a value between 0 and 1, in two parts. Above 1/2, the returned condition is true, and the parts are
-/// of half of the complement, `(pi / 2 - asin(sine)) / 2`.
+/// Returns the arc sine of a value between 0 and 1, as a sum of two parts. If the value is above 1/2, the returned
+/// condition is true, and the parts are of `(pi / 2 - asin(sine)) / 2` instead.
 fn asin_high_low<'p>(sine: Real<'p>) -> (Bool<'p>, [Real<'p>; 2]) {
     let is_steep = sine.formula.constant(0.5).is_less(sine);
     let z = is_steep.select((1.0 - sine) * 0.5, sine * sine);

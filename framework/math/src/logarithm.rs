@@ -1,7 +1,8 @@
-//! Logarithms.
+//! Logarithms to the bases e, 2 and 10.
 //!
 //! The argument is `(1 + f) * 2^e` with `1 + f` between the square roots of 1/2 and 2. `log(1 + f)` is `f`, which is
-//! exact, plus a polynomial of smaller magnitude; the base's logarithm of two times `e` is added in two parts.
+//! exact, plus a polynomial of smaller magnitude. To this, `e` times the logarithm of two is added, as a sum of two
+//! parts.
 
 use super::double_word::DoubleWord;
 use super::formula_builder::{FormulaBuilder, Int, Real};
@@ -9,8 +10,8 @@ use super::table::Table;
 use super::tables::constants::{LN_2, LOG2_E, LOG10_2, LOG10_E, TWO_THIRDS};
 use super::tables::logarithm::{ATANH_TAIL, LOG};
 
-/// The base of a logarithm. `scale` is the number that converts natural logarithms to it (`None` for the natural one),
-/// `of_two` the logarithm of two (`None` if that is one).
+/// The base of a logarithm. `scale` is one over the natural logarithm of the base (`None` if that is one), `of_two` the
+/// logarithm of two to the base (`None` if that is one).
 struct Base {
     scale: Option<&'static Table>,
     of_two: Option<&'static Table>,
@@ -20,7 +21,7 @@ const NATURAL: Base = Base { scale: None, of_two: Some(&LN_2) };
 const TWO: Base = Base { scale: Some(&LOG2_E), of_two: None };
 const TEN: Base = Base { scale: Some(&LOG10_E), of_two: Some(&LOG10_2) };
 
-/// The bits of the square root of one half, the minimum of `1 + f`.
+/// The encoding of the square root of one half, the minimum of `1 + f`.
 fn min_positive<'p>(formula: &'p FormulaBuilder<'p>) -> u64 {
     formula.bits_of(std::f64::consts::FRAC_1_SQRT_2)
 }
@@ -30,7 +31,7 @@ fn exponent_of<'p>(x: Real<'p>) -> Int<'p> {
     (x.bits() - min_positive(x.formula)).shr_s(x.formula.fraction())
 }
 
-/// Splits a finite positive value, `(1 + f) * 2^e`; returns `f` and `e`.
+/// Splits a finite positive value, which is `(1 + f) * 2^e`; returns `f` and `e`.
 pub(super) fn reduced<'p>(x: Real<'p>) -> (Real<'p>, Real<'p>) {
     let formula = x.formula;
     let lifted_by = formula.fraction() + 1;
@@ -65,7 +66,7 @@ pub(super) fn log_double_word<'p>(x: Real<'p>) -> DoubleWord<'p> {
     DoubleWord::new(high.fast_sum(low + e.mul_add(formula.entry(&LN_2, 1), fraction.low)))
 }
 
-/// The logarithm of `(1 + f + small) * 2^e`.
+/// Returns the logarithm of `(1 + f + small) * 2^e` to the base `base`; `None` as `small` means zero.
 fn put_together<'p>(f: Real<'p>, small: Option<Real<'p>>, e: Real<'p>, base: &Base) -> Real<'p> {
     let formula = f.formula;
     let square = f * f;
@@ -111,8 +112,8 @@ pub(super) fn log10<'p>(x: Real<'p>) -> Real<'p> {
     logarithm(x, &TEN)
 }
 
-/// `log(1 + x + small)` for a finite `x` above -1. Both terms are scaled before they are added, and the rounding error
-/// of the sum is kept.
+/// Returns the natural logarithm of `1 + x + small` for a finite `x` above -1; `None` as `small` means zero. One and
+/// `x` are scaled by a power of two before they are added, and the rounding error of the sum is kept.
 pub(super) fn log_of_one_and<'p>(x: Real<'p>, small: Option<Real<'p>>) -> Real<'p> {
     let formula = x.formula;
     let exponent = exponent_of(x + 1.0);

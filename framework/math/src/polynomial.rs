@@ -4,7 +4,8 @@ use super::formula_builder::{Bool, Real};
 use super::table::Table;
 
 impl Table {
-    /// Evaluates the first polynomial whose condition holds, or `last`, by selecting coefficients.
+    /// Evaluates one of several polynomials at `x`: the first of `pieces` whose condition holds, else `last`. It
+    /// selects the coefficients, and evaluates once.
     pub fn one_at<'p>(x: Real<'p>, pieces: &[(Bool<'p>, &Self)], last: &Self) -> Real<'p> {
         let formula = x.formula;
         let is_single = formula.is_single();
@@ -18,7 +19,7 @@ impl Table {
         (0..count - 1).rev().fold(coefficient(count - 1), |sum, index| sum.mul_add(x, coefficient(index)))
     }
 
-    /// Evaluates the polynomial by Horner's rule with fused multiply-adds.
+    /// Evaluates the polynomial with these coefficients at `x`, by Horner's rule with fused multiply-adds.
     pub fn at<'p>(&self, x: Real<'p>) -> Real<'p> {
         let formula = x.formula;
         let last = self.len(formula.is_single()) - 1;

@@ -14,16 +14,17 @@ fn log2_double_word<'p>(x: Real<'p>) -> DoubleWord<'p> {
     DoubleWord::new(sum.high.fast_sum(sum.low + fraction.low))
 }
 
-/// Whether a value is an integer, and whether it is odd.
+/// Returns whether a value is an integer, and whether it is an odd integer.
 fn parity<'p>(y: Real<'p>) -> (Bool<'p>, Bool<'p>) {
     let half = y * 0.5;
     let is_integer = y.truncated().is_equal(y);
     (is_integer, is_integer & !half.truncated().is_equal(half))
 }
 
-/// The magnitude of `size` to the power of `y`, for a finite positive `size`.
+/// Returns `size` to the power of `y`, for a finite positive `size`.
 fn magnitude<'p>(size: Real<'p>, y: Real<'p>) -> Real<'p> {
-    // Greater exponents give finite results only for the base one; greater powers of two overflow.
+    // `most` limits `y`: greater exponents give finite nonzero results only for the base one. `range` limits the binary
+    // exponent of the result: beyond it, the result is zero or infinite.
     let (most, range) = size.formula.by_type((1e12, 160.0), (1e22, 1100.0));
     let y = y.clamped(-most, most);
     let log = log2_double_word(size);

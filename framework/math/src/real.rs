@@ -109,22 +109,22 @@ impl<'p> Real<'p> {
         self.formula.int_of(self.formula.build(|builder| builder.cast(Cast::IntS, self.value, ty)))
     }
 
-    /// The sign bit of the value at its place; other bits are zero.
+    /// Returns the sign bit of the value, at its position in an integer whose other bits are zero.
     pub fn sign(self) -> Int<'p> {
         self.bits() & (1 << (self.formula.width() - 1))
     }
 
-    /// Sets the sign of a value without sign to that of `other`.
+    /// Returns this value, whose sign bit is clear, with the sign of `other`.
     pub fn with_sign_of(self, other: Self) -> Self {
         (self.bits() | other.sign()).as_real()
     }
 
-    /// Flips the sign if the sign bit of `sign` is set.
+    /// Flips the sign of the value if the sign bit (the highest bit) of `sign` is set; its other bits must be zero.
     pub fn with_sign_changed(self, sign: Int<'p>) -> Self {
         (self.bits() ^ sign).as_real()
     }
 
-    /// A function of one operand that the target computes.
+    /// Applies a function of one operand by the target's own instruction.
     pub fn native(self, function: MathFunction) -> Self {
         self.formula.real(self.formula.build(|builder| builder.math(function, &[self.value])))
     }
@@ -135,8 +135,9 @@ impl<'p> Real<'p> {
         raised.formula.constant(high).is_less(raised).select(high, raised)
     }
 
-    /// The integral value nearest to `self * multiplier`, as a floating-point value and as an integer. Upper bits of
-    /// the integer are unspecified, except for `f32` below 2^21 and `f64` below 2^50. Adding 1.5 * 2^fraction rounds.
+    /// Returns the integral value nearest to `self * multiplier`, as a floating-point value and as an integer. The
+    /// upper bits of the integer are unspecified if the magnitude is 2^21 (`f32`) or 2^50 (`f64`) or more. The product
+    /// is rounded by adding `1.5 * 2^fraction`.
     pub fn nearest_of_product(self, multiplier: impl Number<'p>) -> (Self, Int<'p>) {
         let magic = 1.5 * ((1u64 << self.formula.fraction()) as f64);
         let shifted = self.mul_add(multiplier, magic);
@@ -144,7 +145,8 @@ impl<'p> Real<'p> {
         (shifted - magic, int)
     }
 
-    /// Multiplies by a power of two of at most twice the normal exponent range, in two steps; the second step rounds.
+    /// Multiplies by two to the power of `exponent`, which may be up to twice the greatest exponent of the type. It
+    /// does so in two steps; only the second rounds.
     pub fn scaled(self, exponent: Int<'p>) -> Self {
         let half = exponent.shr_s(1);
         let rest = exponent - half;
@@ -158,7 +160,7 @@ impl<'p> Real<'p> {
         [high, (self - high) + low]
     }
 
-    /// The rounded sum and its rounding error, for operands of any magnitude (2Sum).
+    /// The rounded sum of `self` and `other`, and its rounding error, for operands of any magnitude (2Sum).
     pub fn two_sum(self, other: impl Number<'p>) -> [Self; 2] {
         let other = other.at(self.formula);
         let sum = self + other;

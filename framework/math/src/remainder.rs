@@ -2,8 +2,9 @@
 
 use super::formula_builder::{Int, Real};
 
-/// The exact remainder of `x / y`, with the quotient rounded toward zero and the sign of `x`. If the quotient is below
-/// 2^fraction, its integral part, or that plus one, is representable, and so is the remainder.
+/// The exact remainder of `x / y`, with the quotient rounded toward zero; it has the sign of `x` (C `fmod`). If the
+/// quotient is at most `2^(fraction - 1)`, a fused multiply-add with the truncated quotient gives the remainder, or the
+/// remainder minus the divisor. Greater quotients take a long division.
 pub(super) fn fmod<'p>(x: Real<'p>, y: Real<'p>) -> Real<'p> {
     let formula = x.formula;
     let (size, divisor) = (x.abs(), y.abs());
@@ -21,8 +22,8 @@ pub(super) fn fmod<'p>(x: Real<'p>, y: Real<'p>) -> Real<'p> {
     x.is_unordered(y).select(f64::NAN, result)
 }
 
-/// The exact remainder of `x / y`, with the quotient rounded to nearest: reduces by twice the divisor, then subtracts
-/// the divisor up to twice. The relevant differences are exact.
+/// The exact remainder of `x / y`, with the quotient rounded to nearest (C `remainder`). It reduces `x` modulo twice
+/// the divisor, and then subtracts the divisor up to twice, which is exact.
 pub(super) fn remainder<'p>(x: Real<'p>, y: Real<'p>) -> Real<'p> {
     let (size, divisor) = (x.abs(), y.abs());
     let rest = fmod(size, divisor + divisor);
@@ -38,7 +39,8 @@ fn near<'p>(size: Real<'p>, divisor: Real<'p>, quotient: Real<'p>) -> Real<'p> {
     rest.is_less(0.0).select(rest + divisor, rest)
 }
 
-/// Splits a magnitude into the mantissa, as an integer, and the exponent of its last bit; subnormals included.
+/// Splits a magnitude into its mantissa, as an integer, and its biased exponent field. The field of a subnormal counts
+/// as one, so that the last bit of every mantissa has the weight `2^(field - bias - fraction)`.
 fn mantissa_and_exponent<'p>(size: Real<'p>) -> [Int<'p>; 2] {
     let formula = size.formula;
     let fraction = formula.fraction();
@@ -48,8 +50,8 @@ fn mantissa_and_exponent<'p>(size: Real<'p>) -> [Int<'p>; 2] {
     [is_subnormal.select_int(mantissa, mantissa | (1 << fraction)), is_subnormal.select_int(1, field)]
 }
 
-/// The remainder by long division, for a dividend of greater exponent: each step produces as many bits of the quotient
-/// as a word has above a mantissa.
+/// Returns the remainder of `size / divisor` by long division of mantissas, for a dividend whose exponent is at least
+/// the divisor's. Each step produces as many bits of the quotient as a word has above a mantissa.
 fn by_mantissas<'p>(size: Real<'p>, divisor: Real<'p>) -> Real<'p> {
     let formula = size.formula;
     let at_once = formula.width() - formula.fraction() - 1;
@@ -61,7 +63,7 @@ fn by_mantissas<'p>(size: Real<'p>, divisor: Real<'p>) -> Real<'p> {
         let shift = is_last.select_int(left, at_once);
         (!is_last, [(rest << shift) % by, left - shift])
     });
-    // The last bit has the weight of the divisor's.
+    // The last bit of the remainder has the weight of the last bit of the divisor's mantissa.
     let unscaled = rest.to_real();
     let shift = by_exponent - (formula.bias() + formula.fraction());
     unscaled.scaled(shift)

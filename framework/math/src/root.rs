@@ -2,12 +2,12 @@
 
 use super::formula_builder::Real;
 
-/// Coefficients of the initial approximation of `m^(-1/3)` for `m` in [1/8, 1], for both types; degree 4, relative
-/// error below 2^-7.1.
+/// Coefficients of the polynomial that approximates `m^(-1/3)` for `m` in [1/8, 1], in ascending order, for both types.
+/// Its degree is 4, and its relative error is below 2^-7.1.
 const GUESS: [f64; 5] = [2.6753898, -7.053142, 13.887896, -13.297517, 4.7944007];
 
-/// The cube root: refines the inverse cube root by steps that triple its digits, multiplies its square by the value,
-/// and applies one Newton step with the residual of the cube.
+/// The cube root. It approximates the inverse cube root, refines it by steps that triple its correct digits, multiplies
+/// its square by the value, and applies one Newton step with the residual of the cube.
 pub(super) fn cbrt<'p>(x: Real<'p>) -> Real<'p> {
     let formula = x.formula;
     let (fraction, bias) = (formula.fraction(), formula.bias());
@@ -16,7 +16,8 @@ pub(super) fn cbrt<'p>(x: Real<'p>) -> Real<'p> {
     let (lifts, lift) = formula.by_type((8, 16_777_216.0), (18, 18_014_398_509_481_984.0));
     let is_small = size.is_less(formula.by_type(f64::from(f32::MIN_POSITIVE), f64::MIN_POSITIVE));
     let normal = is_small.select(size * lift, size);
-    // Divides the exponent by three through a multiplication, which leaves a mantissa between 1/8 and 1.
+    // `third` is a third of the exponent, computed by a multiplication; the mantissa `m` that is left is between 1/8
+    // and 1.
     let above = (3 - bias % 3) % 3;
     let third = ((((normal.bits() >> fraction) + above) * 21_846) >> 16) - ((bias + above) / 3 - 1);
     let m = (normal.bits() - ((third * 3) << fraction)).as_real();

@@ -9,7 +9,7 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// The entry at an index for `f32` (if `is_single`) or `f64`; zero beyond the last entry.
+    /// The entry with this index for `f32` (if `is_single`) or `f64`; zero beyond the last entry.
     pub fn entry(&self, is_single: bool, index: usize) -> f64 {
         let entry = if is_single { self.single.get(index).map(|&c| c.into()) } else { self.double.get(index).copied() };
         entry.unwrap_or(0.0)

@@ -4,7 +4,7 @@ use super::angle::{self, Angle};
 use super::formula_builder::{Int, Real};
 use super::tables::trigonometric::{COS, SIN, TAN};
 
-/// The sine of an angle plus `quarters` times pi / 2.
+/// Returns the sine of `angle` plus `quarters` times pi / 2; one quarter gives the cosine.
 pub(super) fn sine<'p>(angle: &Angle<'p>, quarters: u64) -> Real<'p> {
     let (r, quadrant) = (angle.high, angle.quadrant + quarters);
     let z = r * r;
@@ -13,7 +13,7 @@ pub(super) fn sine<'p>(angle: &Angle<'p>, quarters: u64) -> Real<'p> {
     quadrant.has(1).select(cosine, sine).with_sign_changed(sign_of_quadrant(quadrant))
 }
 
-/// The sign bit, set in the quadrants with a negative result.
+/// Returns the sign bit of the result in an integer: set in the quadrants in which the sine is negative.
 fn sign_of_quadrant<'p>(quadrant: Int<'p>) -> Int<'p> {
     (quadrant & 2) << (quadrant.formula.width() - 2)
 }
@@ -33,7 +33,7 @@ pub(super) fn tan<'p>(x: Real<'p>) -> Real<'p> {
     let rest = (r * z) * TAN.at(z);
     let slope = (r + rest).mul_add(r + rest, 1.0);
     let [tangent, left] = r.fast_sum(low.mul_add(slope, rest));
-    // In odd quadrants: minus one over the sum of both parts.
+    // In odd quadrants, the tangent is minus one over the sum of both parts.
     let inverse = -1.0 / tangent;
     let error = inverse.mul_add(tangent, 1.0);
     let turned = inverse.mul_add(inverse.mul_add(left, error), inverse);

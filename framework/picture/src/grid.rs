@@ -118,7 +118,8 @@ impl Axis {
         self.bands.iter().zip(ends).filter(|(band, end)| band.start < *end && *end <= self.count)
     }
 
-    /// Returns the rows or columns of a range; the first band of the result starts with it.
+    /// Returns the part of the axis in a range of rows or columns. A band that begins before the range begins at its
+    /// start.
     fn cropped(&self, range: &Range<usize>) -> Self {
         let starts_later = |next: Option<&Band>| next.is_none_or(|next| next.start > range.start);
         let reaches =

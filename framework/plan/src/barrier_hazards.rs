@@ -34,7 +34,7 @@ impl<B: Ord> BarrierHazards<B> {
         self.written.iter().any(&may_be) || direction == Direction::Store && self.read.iter().any(may_be)
     }
 
-    /// Records a load or a store of the given buffers.
+    /// Records that the block loads from the given buffers, or stores to them.
     pub fn access(&mut self, direction: Direction, buffers: impl IntoIterator<Item = B>) {
         match direction {
             Direction::Load => self.read.extend(buffers),
@@ -49,7 +49,7 @@ impl<B: Ord> BarrierHazards<B> {
         BarrierHazards { read: named(self.read), written: named(self.written) }
     }
 
-    /// Adds the accesses of another control-flow path that ends at the same point.
+    /// Adds the accesses of another control-flow path, which reaches the same point of the program.
     pub fn join(&mut self, other: &Self)
     where
         B: Clone,

@@ -9,10 +9,11 @@ use tilewright_target::{Cost, CostTable, Direction, TargetDescription, Throughpu
 
 use crate::movement::GlobalAccess;
 
-/// Plain instructions that compute the address of one access of global memory: an addition of 64 bits, in halves.
+/// Plain instructions that compute the address of one access of global memory: two halves of a 64-bit addition.
 const ADDRESS_INSTRUCTIONS: f64 = 2.0;
 
-/// Plain instructions for the address of one access of shared memory; most accesses add a constant to a common one.
+/// Plain instructions that compute the address of one access of shared memory: an addition of a constant to an address
+/// that several accesses share.
 const SHARED_ADDRESS_INSTRUCTIONS: f64 = 1.0;
 
 /// Bytes that the first-level cache delivers in a cycle. The documents of all vendors give 64 or 128.
@@ -61,7 +62,7 @@ pub struct GlobalWork {
 }
 
 impl GlobalWork {
-    /// The work of a plan of all `warps` warps of a block, for one of them.
+    /// Returns the work of one of the `warps` warps that execute an access plan of the block.
     #[must_use]
     pub fn of(plan: &GlobalAccess, direction: Direction, warps: u32) -> Self {
         let [lines, sectors] = [plan.lines, plan.transactions].map(|all| all as f64 / f64::from(warps.max(1)));
@@ -72,8 +73,9 @@ impl GlobalWork {
         }
     }
 
-    /// Cycles of the memory pipe: a line for each cycle, the bytes of loaded sectors at the rate of the first-level
-    /// cache, those of stored sectors at the compute unit's share of the last-level cache.
+    /// Returns the cycles of the memory pipe, the longest of: one cycle for each access, one for each line, the bytes
+    /// of loaded sectors at the rate of the first-level cache, and the bytes of stored sectors at the compute unit's
+    /// share of the last-level cache.
     fn cycles(&self, target: &TargetDescription) -> f64 {
         let bytes = f64::from(target.global.transaction_bytes);
         let share = target.throughput.as_ref().map_or(FIRST_LEVEL_BYTES / 4.0, Throughput::bytes_per_cycle);
@@ -116,8 +118,8 @@ impl Time {
 }
 
 impl Work {
-    /// The work of operations that move data between threads, in `stages` dependent stages: each stage waits for one
-    /// store, load and shuffle, if the counts have any.
+    /// Returns the work of operations that move data between threads, in `stages` dependent stages. Each stage waits
+    /// for one wavefront stored, one loaded, and one shuffle of each kind, if the counts have any.
     #[must_use]
     pub fn of_counts(counts: Counts, stages: u64) -> Self {
         let [has_stored, has_loaded, by_index, by_xor, swaps] = moved_words(&counts).map(|count| count.min(1) * stages);
@@ -132,7 +134,7 @@ impl Work {
         Self { counts, chain, ..Self::default() }
     }
 
-    /// The cycles of a block of `warps` warps, each of which does this work.
+    /// Returns the cycles of a compute unit for a block of `warps` warps, each of which does this work.
     #[must_use]
     pub fn block_cycles(&self, warps: u64, target: &TargetDescription) -> f64 {
         self.time(warps, target).sum() * warps as f64
@@ -199,7 +201,8 @@ pub fn issue_cycles(target: &TargetDescription) -> f64 {
     slot.max(target.costs.select.cycles)
 }
 
-/// Cycles from the load of a value from global memory until a block can store it elsewhere.
+/// Returns the latency in cycles of a load from device memory: the target's, or [`MEMORY_LATENCY`] if its file has
+/// none.
 pub(crate) fn memory_latency(target: &TargetDescription) -> f64 {
     target.throughput.as_ref().map_or(MEMORY_LATENCY, |rates| rates.memory_latency)
 }

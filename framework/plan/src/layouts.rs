@@ -2,7 +2,8 @@
 
 use tilewright_layout::{Dim, LayoutError, LinearLayout, Space};
 
-/// Returns the layout with these input dims, each with its columns (the image of each bit of the dim).
+/// Returns the layout with these input dims, each with its columns: the packed coordinate that each bit of the dim
+/// adds.
 pub(crate) fn of_dims<C: AsRef<[u64]>>(dims: &[(Dim, C)], outs: &Space) -> Result<LinearLayout, LayoutError> {
     let (mut ins, mut columns) = (Space::default(), Vec::new());
     for (dim, own) in dims {
@@ -12,12 +13,12 @@ pub(crate) fn of_dims<C: AsRef<[u64]>>(dims: &[(Dim, C)], outs: &Space) -> Resul
     LinearLayout::from_columns(ins, outs.clone(), &columns)
 }
 
-/// Returns the distributed layout of one block with these columns for registers, lanes and warps.
+/// Returns the distributed layout of one block whose register, lane and warp bits add these packed coordinates.
 pub(crate) fn distributed([registers, lanes, warps]: [&[u64]; 3], outs: &Space) -> Result<LinearLayout, LayoutError> {
     of_dims(&[(Dim::REGISTER, registers), (Dim::LANE, lanes), (Dim::WARP, warps), (Dim::BLOCK, &[])], outs)
 }
 
-/// Returns the memory layout of one block with these columns for the bits of the offset.
+/// Returns the memory layout of one block whose offset bits add these packed coordinates.
 pub(crate) fn in_memory(offsets: &[u64], outs: &Space) -> Result<LinearLayout, LayoutError> {
     of_dims(&[(Dim::OFFSET, offsets), (Dim::BLOCK, &[])], outs)
 }

@@ -1,8 +1,8 @@
 //! Plans: how data moves between layouts and how matrices are multiplied, from target data alone.
 //!
 //! [`movement`] plans conversions, reductions, scans, gathers, accesses of memory and copies. [`mma`] plans matrix
-//! multiplication with a target's instructions. [`cost`] prices both. [`constraint`] solves for layouts in registers, and
-//! [`memory_synthesis`] for layouts in shared memory, from the operations that use them. [`barrier_hazards`] finds
+//! multiplication with a target's instructions. [`cost`] prices both. [`constraint`] solves for layouts in registers,
+//! and [`memory_synthesis`] for layouts in shared memory, from the operations that use them. [`barrier_hazards`] finds
 //! where block barriers are needed between accesses of shared memory.
 
 pub mod barrier_hazards;

@@ -16,7 +16,7 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, wa
 
 use super::discovery::debugging;
 
-/// Interval at which a child that sends nothing is checked for having exited.
+/// Interval at which a child that sends no message is checked for having exited.
 const TICK: Duration = Duration::from_millis(50);
 
 /// Max bytes kept of the end of the child's standard error.
@@ -77,8 +77,8 @@ impl<M: Send + 'static> ChildProcess<M> {
         let mut process = command.spawn()?;
         let (input, written) = mpsc::channel::<Vec<u8>>();
         if let Some(mut to) = process.stdin.take() {
-            // A thread of its own, since a process that does not read would block the writer beyond any deadline. A
-            // process that has ended shows by its silence.
+            // A separate thread writes, since a child that does not read would block its writer beyond any deadline.
+            // Errors of writing are dropped: [`Self::next`] reports a child that has ended.
             thread::spawn(move || written.iter().try_for_each(|bytes| to.write_all(&bytes).and_then(|()| to.flush())));
         }
         let (sender, messages) = mpsc::sync_channel(MAX_QUEUED_MESSAGES);
@@ -100,11 +100,12 @@ impl<M: Send + 'static> ChildProcess<M> {
 
     /// Queues bytes for the child's standard input; returns at once, even if the child does not read now.
     pub fn send(&self, bytes: Vec<u8>) {
-        // If its input is closed, nobody takes the bytes, and the process ends as well.
+        // If the child has closed its input, the bytes are dropped; [`Self::next`] reports its end.
         let _ = self.input.send(bytes);
     }
 
-    /// Waits for the next event: a message, the child's end, `deadline`, or soon after `stop` is set.
+    /// Waits until the child sends a message or ends, until `deadline`, or until shortly after `stop` is set; returns
+    /// the first of these events.
     pub fn next(&mut self, deadline: Instant, stop: &AtomicBool) -> ChildEvent<M> {
         loop {
             if stop.load(Ordering::Relaxed) {
@@ -115,7 +116,8 @@ impl<M: Send + 'static> ChildProcess<M> {
                 Ok(message) => return ChildEvent::Message(message),
                 Err(RecvTimeoutError::Disconnected) => return ChildEvent::Exited,
                 Err(RecvTimeoutError::Timeout) if left.is_zero() => return ChildEvent::TimedOut,
-                // Its descendants may hold the pipe open after it has ended.
+                // Descendants of a child that has ended may hold its output open, so the child's own end is checked
+                // too.
                 Err(RecvTimeoutError::Timeout) if self.has_exited() => {
                     return self.messages.recv_timeout(TICK).map_or(ChildEvent::Exited, ChildEvent::Message);
                 }
@@ -124,14 +126,14 @@ impl<M: Send + 'static> ChildProcess<M> {
         }
     }
 
-    /// Kills the child and its descendants at once.
+    /// Kills the child and its descendants at once; returns the child's end, with a status only if it had exited
+    /// before.
     pub fn kill(mut self) -> ChildEnd {
         let exited = self.has_exited();
         self.end(exited)
     }
 
-    /// Ends the child and its descendants; a child that has closed its output first gets a short time to exit by
-    /// itself.
+    /// Ends the child and its descendants, after a short time in which the child may exit with a status of its own.
     pub fn finish(mut self) -> ChildEnd {
         let patience = Instant::now() + 4 * TICK;
         while !self.has_exited() && Instant::now() < patience {
@@ -150,8 +152,8 @@ impl<M: Send + 'static> ChildProcess<M> {
 }
 
 impl<M> ChildProcess<M> {
-    /// Whether the child has ended. It is not reaped here, so that its process id stays reserved as the id of its
-    /// group.
+    /// Whether the child has exited. The child is not reaped here, so that its process id stays reserved as the id of
+    /// its group.
     fn has_exited(&self) -> bool {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
         self.pid().is_none_or(|pid| !matches!(waitid(WaitId::Pid(pid), options), Ok(None)))
@@ -161,7 +163,8 @@ impl<M> ChildProcess<M> {
         i32::try_from(self.process.id()).ok().and_then(Pid::from_raw)
     }
 
-    /// Kills the child's process group and reaps the child.
+    /// Kills the child's process group and reaps the child; returns the child's exit status, `None` if it is not
+    /// available.
     fn reap(&mut self) -> Option<ExitStatus> {
         if let Some(pid) = self.pid() {
             // An error means that no process is left.
@@ -180,7 +183,7 @@ impl<M> Drop for ChildProcess<M> {
     }
 }
 
-/// Reads the child's standard error to its end and keeps the last part in `kept`.
+/// Reads the child's standard error to its end and keeps its last [`STDERR_TAIL_BYTES`] bytes in `kept`.
 fn keep_stderr_tail(mut from: impl Read, kept: &Mutex<Vec<u8>>) {
     let pass_on = debugging();
     let mut chunk = [0; 1024];

@@ -1,7 +1,6 @@
 //! Errors as they cross the plugin boundary: a code from a fixed list and a chain of messages.
 //!
 //! The code defines the meaning of each message of the chain, so that the host can rebuild the plugin's typed error.
-//! Imports `layout` and `vendor` for those errors.
 
 use std::any::Any;
 use std::fmt;

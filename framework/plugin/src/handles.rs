@@ -88,7 +88,8 @@ impl<Memory, Code> HandleTable<Memory, Code> {
         if launch.grid.contains(&0) {
             return Err(bad(format!("a grid of {:?} blocks", launch.grid)));
         }
-        // Some runtimes would read missing arguments.
+        // Without parameter types the arguments cannot be checked, and some runtimes would read past the end of too few
+        // arguments.
         let unknown = || bad("the artifact has no parameter types of its kernels; compile it again".to_owned());
         let parameters = kernel.parameters.as_ref().ok_or_else(unknown)?;
         check_arguments(parameters, &launch.arguments)

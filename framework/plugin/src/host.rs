@@ -53,7 +53,8 @@ pub fn serve_streams(
     outcome
 }
 
-/// Reads requests in a separate thread, which notices the end of the input while a call runs.
+/// Reads requests in a separate thread, which notices the end of the input while a call runs; if that call then exceeds
+/// its timeout, the thread ends the process. `finished` tells the thread that no call runs any more.
 fn read_requests(mut input: impl Read + Send + 'static, finished: Arc<AtomicBool>) -> Receiver<io::Result<Request>> {
     let (requests, pending) = mpsc::channel();
     thread::spawn(move || {

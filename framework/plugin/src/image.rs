@@ -50,7 +50,7 @@ fn promised_bytes(file: &File) -> Option<u64> {
     let headers = number(&header, PROGRAM_HEADERS_AT, 8)?;
     let size = number(&header, PROGRAM_HEADER_SIZE_AT, 2)?;
     let count = number(&header, PROGRAM_HEADER_COUNT_AT, 2)?;
-    // Zero sections at offset zero if the file was stripped of them.
+    // Offset and number of the section headers are zero if they were stripped from the file.
     let sections = number(&header, SECTION_HEADERS_AT, 8)?;
     let section_bytes = number(&header, SECTION_HEADER_SIZE_AT, 2)? * number(&header, SECTION_HEADER_COUNT_AT, 2)?;
     let mut end = sections.saturating_add(section_bytes).max(HEADER_BYTES as u64);

@@ -230,7 +230,7 @@ impl Channel for Isolated {
         };
         let answer = tables.call(call.clone())?;
         match call {
-            // A later process creates the target again from its description.
+            // If the child process is replaced, the new one creates the target again from its description.
             Call::Create { target, description } => drop(self.state().descriptions.insert(target, description)),
             Call::Destroy { .. } => drop(self.call_in_process(call)?),
             _ => {}
@@ -244,14 +244,14 @@ impl Isolated {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes a call on the child process.
+    /// Makes a call on the child process; calls that only release something start no process.
     fn call_in_process(&self, call: Call) -> Result<Vec<u8>, PluginFailure> {
         let mut state = self.state();
         match &call {
             Call::Destroy { target } => {
                 state.descriptions.remove(target);
                 let running = state.running.as_mut();
-                // Only for the target's own process; destroying a target starts no process.
+                // Only a running process that has created the target must destroy it.
                 if !running.is_some_and(|running| running.created.remove(target)) {
                     return Ok(Vec::new());
                 }

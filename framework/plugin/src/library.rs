@@ -79,7 +79,7 @@ impl Library {
         };
         let broken = |message| LoadError::Broken { file: file.clone(), message };
         let functions = Arc::new(Functions::of(&table).map_err(broken)?);
-        // Has an effect from minor version 1 on.
+        // The lower version applies; this makes a difference from minor version 1 on.
         #[allow(clippy::unnecessary_min_or_max)]
         let abi_minor = table.abi_minor.min(ABI_MINOR);
         let device_functions = find(table.extensions);
@@ -138,8 +138,8 @@ impl Library {
 
     /// Reads the plugin's name, version and architectures.
     pub(super) fn info(&self) -> Result<PluginInfo, PluginFailure> {
-        // SAFETY: slots of a checked table, called as the interface requires; the texts live as long as the image, and
-        // are copied at once.
+        // SAFETY: functions of a checked table, called as the interface requires; the texts live as long as the image,
+        // and are copied at once.
         let (name, version) =
             unsafe { (text("its name", (self.functions.name)())?, text("its version", (self.functions.version)())?) };
         let mut architectures = Vec::new();
@@ -166,7 +166,7 @@ impl Library {
         let mut handle = std::ptr::null_mut();
         let error = {
             let _alone = INITIALISATION.lock().unwrap_or_else(PoisonError::into_inner);
-            // SAFETY: a slot of a checked table, called as the interface requires.
+            // SAFETY: a function of a checked table, called as the interface requires.
             unsafe { (self.functions.target_create)(Slice::of(description), &raw mut handle) }
         };
         self.functions.outcome(error)?;
@@ -212,8 +212,8 @@ impl Channel for Library {
     }
 
     fn call(&self, call: Call) -> Result<Vec<u8>, PluginFailure> {
-        // SAFETY of the slots' calls below: slots of a checked table on live handles, with slices
-        // that outlive the call.
+        // SAFETY of the calls below: functions of a checked table, called on live handles with slices that outlive the
+        // call.
         match &call {
             Call::Describe => wire::write(&self.info()?).map_err(|error| PluginFailure::internal(error.to_string())),
             Call::Create { target, description } => self.create(*target, description),

@@ -1,7 +1,6 @@
 //! The structured messages that cross the plugin boundary, each with a writer and a reader.
 //!
-//! A reader skips list entries with enum variants of a later version if the rest stays meaningful. Imports `layout`,
-//! `target`, `vendor`.
+//! A reader skips list entries with enum variants of a later version if the rest stays meaningful.
 
 use std::borrow::Cow;
 
@@ -38,7 +37,7 @@ pub(super) enum Piece {
 }
 
 impl Piece {
-    /// Every kind of piece, without those of single instruction kinds.
+    /// The pieces that together are all of a target's tables.
     pub(super) const ALL: [Self; 3] = [Self::Families, Self::Samples, Self::Instructions];
 }
 

@@ -123,7 +123,7 @@ impl Target for Proxy {
     fn read_instructions(&self) -> Result<(), FactoryError> {
         if self.table.get().is_none() {
             let TargetInfo { instructions, unused, .. } = self.remote.pieces(Piece::Instructions)?;
-            // Two concurrent readers get the same answer.
+            // If two threads read the table at once, the second `set` has no effect; both have read the same table.
             let _ = self.table.set((self.checked(instructions)?, unused.into_owned()));
         }
         Ok(())
@@ -134,7 +134,7 @@ impl Target for Proxy {
             Some((rows, _)) => rows.clone(),
             None => self.checked(self.remote.pieces(Piece::InstructionsOf(kind))?.instructions)?,
         };
-        // A plugin of version 1.0 gives its whole table.
+        // A plugin of interface version 1.0 returns its whole table, whatever the requested kind.
         rows.retain(|row| row.kind == kind);
         Ok(rows.into())
     }

@@ -143,7 +143,7 @@ enum Loading {
 /// ```
 pub struct Registry {
     loading: Loading,
-    /// The plugins by origin, then in order of arrival.
+    /// The plugins, ordered by origin; those of one origin in the order in which they were added.
     entries: Vec<Entry>,
     refusals: Vec<RefusedPlugin>,
     targets: Mutex<Vec<Arc<dyn Target>>>,
@@ -288,7 +288,7 @@ impl Registry {
     fn insert(&mut self, entry: Entry) -> usize {
         let at = self.entries.partition_point(|other| other.plugin.origin <= entry.plugin.origin);
         self.entries.insert(at, entry);
-        // Another plugin may serve an architecture from now on.
+        // The new plugin may take over an architecture, so the cached targets are dropped.
         self.targets.get_mut().unwrap_or_else(PoisonError::into_inner).clear();
         at
     }

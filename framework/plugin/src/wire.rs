@@ -74,7 +74,8 @@ pub(super) fn read_without_unknown<T: DeserializeOwned>(
     bytes: &[u8],
     skippable: &[(&[&str], IsUnknown)],
 ) -> Result<T, WireError> {
-    // Usually nothing is skipped, and each entry is read once.
+    // A body without unknown variants, the usual case, is read in one pass; only otherwise are the entries checked one
+    // by one.
     match read_body(bytes)? {
         Err(mismatch) if mismatch.unknown_variant => {
             let mut body: Value = read(bytes)?;
@@ -93,7 +94,8 @@ fn read_body<T: DeserializeOwned>(bytes: &[u8]) -> Result<Result<T, CborError>, 
         Ok((_, rest)) => return Err(WireError::Malformed(format!("{} bytes after the end", rest.len()))),
         Err(mismatch) => Err(mismatch),
     };
-    // A later version's body may be of another type, so its number counts first.
+    // The body of a later version may be of another type, so its version is checked before an error of the body is
+    // returned.
     let version = match &found {
         Ok(incoming) => incoming.version,
         Err(_) => cbor::read::<Incoming<IgnoredAny>>(bytes, MAX_DEPTH)?.0.version,

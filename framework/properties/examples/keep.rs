@@ -8,7 +8,7 @@ use std::io;
 
 use tilewright_properties::{PROPERTIES, corpus};
 
-/// Approximate max size of a committed file in bytes.
+/// Approximate maximum size of a committed file in bytes; longer inputs are left out.
 const LONGEST: usize = 256 << 10;
 
 fn main() -> io::Result<()> {

@@ -35,7 +35,7 @@ const TENSOR_MEMORY: &str = "kernel tile() lanes 32 warps 4 {
 
 type Done = Result<(), Box<dyn Error>>;
 
-/// The corpus folder of a fuzz target, which is filled file by file.
+/// The corpus folder of a fuzz target, and the number of files written to it so far.
 struct Corpus {
     folder: PathBuf,
     files: usize,
@@ -59,7 +59,7 @@ fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Returns the rows of the known-answer files with this name, of the framework and of all plugins.
+/// Returns the JSON lines of all files `tests/data/NAME` of the framework and of the plugins.
 fn rows(name: &str) -> Result<Vec<Value>, Box<dyn Error>> {
     let mut folders = vec![repository().join("framework")];
     for plugin in fs::read_dir(repository().join("plugins"))? {
@@ -80,7 +80,7 @@ fn targets() -> Result<Vec<(String, TargetDescription)>, Box<dyn Error>> {
     Ok(found)
 }
 
-/// Returns modules with kernels that convert between typical layouts of small blocks.
+/// Returns modules with one kernel each: conversions between pairs of sample layouts of a 32 x 32 tensor.
 fn modules(target: &TargetDescription) -> Vec<Module> {
     let lanes = target.lanes.default;
     let samples = Neutral.samples(SampleUse { lanes, warps: 2, element_bits: 16 });
@@ -185,7 +185,7 @@ fn manifests() -> Done {
     Corpus::of("plugin_manifest")?.add(manifest)
 }
 
-/// Copies the committed inputs of earlier fuzzing runs into the corpus folders.
+/// Writes each committed input as a file of its fuzz target's corpus folder.
 fn kept() -> Done {
     for property in PROPERTIES {
         let mut folder = Corpus { files: 1_000_000, ..Corpus::of(property.name)? };

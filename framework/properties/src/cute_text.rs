@@ -6,7 +6,8 @@ use tilewright_layout::cute::{
     ComposedLayout, CuteError, CuteLayout, IntTuple, Swizzle, coalesce, from_linear, to_linear,
 };
 
-/// Checks the property of the parser of CuTe notation on one input.
+/// Parses one input as each object of CuTe notation (tuple, swizzle, layout, composed layout); a parsed object, printed
+/// and parsed again, must be equal. A composed layout that has a linear form must give the same offsets as that form.
 ///
 /// # Panics
 /// The property does not hold.

@@ -2,7 +2,8 @@
 
 use tilewright_kernel as kernel;
 
-/// Checks the property of the reader of kernel modules on one input.
+/// Decodes one input as a kernel module; a decoded module, encoded and decoded again, must be equal. Verifying and
+/// printing the module must not panic.
 ///
 /// # Panics
 /// The property does not hold.

@@ -2,7 +2,8 @@
 
 use tilewright_kernel as kernel;
 
-/// Checks the property of the parser of kernel IR on one input.
+/// Parses one input as the text of a kernel module. A parsed module, printed and parsed again, or encoded and decoded,
+/// must be equal; an error must have a line and a column.
 ///
 /// # Panics
 /// The property does not hold.

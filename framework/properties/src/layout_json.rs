@@ -4,7 +4,8 @@
 use tilewright::LayoutRequest;
 use tilewright_layout::{LinearLayout, layout_from_json, layout_to_json, parse_spec, spec_from_json, spec_to_json};
 
-/// Checks the property of the reader of layout JSON on one input.
+/// Reads one input as the JSON of a layout and of a layout specification (a family with parameters). Each value that is
+/// read, written and read again, must be equal; inversion and division of a layout must not panic.
 ///
 /// # Panics
 /// The property does not hold.

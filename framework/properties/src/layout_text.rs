@@ -8,7 +8,8 @@ use tilewright_layout::{AttributeSyntaxes, Families, parse_definitions, parse_sp
 
 static ATTRIBUTE_SYNTAXES: LazyLock<AttributeSyntaxes> = LazyLock::new(|| AttributeSyntaxes::from_families(&Neutral));
 
-/// Checks the property of the parser of attribute text on one input.
+/// Parses one input as the attribute text of a layout. A parsed layout, printed and parsed again, must be equal, and
+/// must resolve to the same linear layout from its bases; an error must lie at a character of the text.
 ///
 /// # Panics
 /// The property does not hold.

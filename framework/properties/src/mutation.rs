@@ -71,7 +71,8 @@ impl Mutations {
         }
     }
 
-    /// Replaces the decimal number after position `at` by a boundary value, or inserts the value there.
+    /// Replaces the first decimal number at or after byte `at` by a boundary value of an integer type; if there is
+    /// none, inserts the value at `at`.
     fn number(&mut self, input: &mut Vec<u8>, at: usize) {
         let digit = |byte: &u8| byte.is_ascii_digit();
         let start = input[at..].iter().position(digit).map_or(at, |found| at + found);
@@ -80,7 +81,7 @@ impl Mutations {
         input.splice(start..start + length, number.bytes());
     }
 
-    /// Returns a random part, mostly short, of an input of this length.
+    /// Returns a random range of byte indices below `length`, mostly short and at most 256 bytes long; it may be empty.
     fn subrange(&mut self, length: usize) -> Range<usize> {
         let start = self.below(length + 1);
         let most = (length - start).min(1 << self.below(9));

@@ -7,7 +7,7 @@ use tempfile::TempDir;
 use tilewright_plugin::{MANIFEST_SUFFIX, Manifest};
 
 thread_local! {
-    /// A temporary folder for the manifest, with a library file that a manifest may name.
+    /// A temporary folder for the manifest file, with an empty library `lib.so` that a manifest may name.
     static DIRECTORY: TempDir = {
         let directory = tempfile::tempdir().expect("a folder");
         fs::write(directory.path().join("lib.so"), []).expect("a library");
@@ -15,7 +15,7 @@ thread_local! {
     };
 }
 
-/// Checks the property of the reader of plugin manifests on one input.
+/// Reads one input as a plugin manifest; a manifest that is read, written as TOML and read again, must be equal.
 ///
 /// # Panics
 /// The property does not hold.

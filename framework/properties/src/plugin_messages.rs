@@ -1,9 +1,9 @@
 //! Property of all messages across the plugin boundary: any bytes give a value or an error.
 
-/// Checks the property of the readers of plugin messages on one input.
+/// Reads one input as each kind of message between host and plugin; each read gives a value or an error.
 ///
 /// # Panics
-/// The property does not hold.
+/// A read panics.
 pub fn check(bytes: &[u8]) {
     tilewright_plugin::read_every_message(bytes);
 }

@@ -4,7 +4,8 @@
 use tilewright_plugin::wire;
 use tilewright_target::TargetDescription;
 
-/// Checks the property of the reader of target files on one input.
+/// Reads one input as a target file; a description that is read must be equal after it is serialized for a plugin and
+/// deserialized.
 ///
 /// # Panics
 /// The property does not hold.

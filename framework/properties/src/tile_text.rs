@@ -7,7 +7,8 @@ use tilewright_tile::{text, verify};
 
 static DIALECTS: LazyLock<Dialects> = LazyLock::new(Dialects::neutral);
 
-/// Checks the property of the parser of tile programs on one input.
+/// Parses one input as the text of a tile program. A valid module, printed, parsed and printed again, must give the
+/// same text; an error must lie at a character of the text.
 ///
 /// # Panics
 /// The property does not hold.

@@ -52,7 +52,7 @@ pub(super) fn flag(inputs: &Json, name: &str, default: bool) -> Result<bool, Ope
     value.ok_or_else(|| wrong(format!("`{name}` must be true or false")))
 }
 
-/// Reads a list of pairs of a dim and its size.
+/// Reads the input `name`, a list of pairs of a dim and its size.
 pub(super) fn sized(inputs: &Json, name: &str) -> Result<Vec<(Dim, u64)>, OperationError> {
     let pair = |pair: &Json| match pair.as_array()?.as_slice() {
         [dim, size] => Some((Dim::named(dim.as_str()?), size.as_u64()?)),
@@ -62,7 +62,7 @@ pub(super) fn sized(inputs: &Json, name: &str) -> Result<Vec<(Dim, u64)>, Operat
     pairs.ok_or_else(|| wrong(format!("`{name}` must be a list of [dim, size]")))
 }
 
-/// Reads an object of dims and coordinates.
+/// Reads a point from an object with a coordinate for each dim.
 pub(super) fn point(value: &Json) -> Result<Vec<(Dim, u64)>, OperationError> {
     let coordinate = |(name, at): (&String, &Json)| Some((Dim::named(name), at.as_u64()?));
     let point: Option<Vec<_>> = value.as_object().and_then(|point| point.iter().map(coordinate).collect());
@@ -75,7 +75,7 @@ pub(super) fn points(inputs: &Json) -> Result<Vec<Vec<(Dim, u64)>>, OperationErr
     points.iter().map(point).collect()
 }
 
-/// Writes a layout, or the error of the algebra.
+/// Returns the JSON form of a layout, or the error of the layout algebra as [`OperationError::Undefined`].
 pub(super) fn answer(found: Result<LinearLayout, LayoutError>) -> Answer {
     let layout = found.map_err(|error| undefined(&error.to_string()))?;
     // The size 2^64 itself needs 65 bits.
@@ -85,12 +85,12 @@ pub(super) fn answer(found: Result<LinearLayout, LayoutError>) -> Answer {
     }
 }
 
-/// Writes a single value, or the error of the algebra.
+/// Returns `{"value": ...}`, or the error of the layout algebra as [`OperationError::Undefined`].
 pub(super) fn value<T: Into<Json>>(found: Result<T, LayoutError>) -> Answer {
     found.map(|value| json!({ "value": value.into() })).map_err(|error| undefined(&error.to_string()))
 }
 
-/// Writes an object with an entry for each dim.
+/// Returns a JSON object with an entry for each dim, under the dim's name.
 pub(super) fn by_dim<T: Into<Json>>(entries: impl IntoIterator<Item = (Dim, T)>) -> Json {
     Json::Object(entries.into_iter().map(|(dim, value)| (dim.to_string(), value.into())).collect::<Map<_, _>>())
 }

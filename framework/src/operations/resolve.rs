@@ -8,7 +8,8 @@ use crate::{LayoutRequest, Session};
 use tilewright_layout::{Layout, layout_to_json};
 
 /// Replaces each layout among the inputs of `operation` that is named by a family (text, or an object with `kind` or
-/// `params`) by its bases. Its tensor has the `shape` next to `params`, or the given `shape`.
+/// `params`) by its bases. The layout's tensor has the `shape` next to `params`, or else the shape that the caller
+/// passes.
 ///
 /// # Errors
 /// [`OperationError::Layout`] with the name of the input.

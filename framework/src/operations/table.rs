@@ -102,7 +102,7 @@ impl LayoutOperation {
         })
     }
 
-    /// The input of this name.
+    /// Returns the input of this name; `None` if the operation has none.
     #[must_use]
     pub fn input(&self, name: &str) -> Option<&'static OperationInput> {
         self.inputs.iter().find(|input| input.name == name)

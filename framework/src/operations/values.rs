@@ -41,7 +41,8 @@ impl IndexBuilder for Lines {
     }
 }
 
-/// Lists the instructions that compute a layout: each input dim is a value of its name, or a constant.
+/// Lists the instructions that compute the coordinates of the input `layout`: the index along an input dim is a value
+/// with the dim's name, or a constant if the input `constants` has the dim.
 pub(super) fn index_arithmetic(inputs: &Json) -> Answer {
     let layout: LinearLayout = layout(inputs, "layout")?;
     let constants = optional(inputs, "constants").map_or(Ok(Vec::new()), point)?;

@@ -58,31 +58,31 @@ pub struct ProgramOptions {
 }
 
 impl ProgramOptions {
-    /// With this many warps of a block.
+    /// Sets the number of warps of a block.
     #[must_use]
     pub fn with_warps(self, warps: impl Into<Option<u32>>) -> Self {
         Self { warps: warps.into(), ..self }
     }
 
-    /// With this many lanes of a warp.
+    /// Sets the number of lanes of a warp.
     #[must_use]
     pub fn with_lanes(self, lanes: impl Into<Option<u32>>) -> Self {
         Self { lanes: lanes.into(), ..self }
     }
 
-    /// With this number of 32-bit registers of a lane.
+    /// Sets the number of 32-bit registers of a lane.
     #[must_use]
     pub fn with_registers(self, registers: impl Into<Option<u32>>) -> Self {
         Self { registers: registers.into(), ..self }
     }
 
-    /// With or without dynamic shared memory for data movements.
+    /// Sets whether data movements take no dynamic shared memory ([`Self::static_memory`]).
     #[must_use]
     pub fn with_static_memory(self, static_memory: bool) -> Self {
         Self { static_memory, ..self }
     }
 
-    /// With or without a rounding of products that are summands.
+    /// Sets whether products and sums are rounded separately ([`Self::separate_rounding`]).
     #[must_use]
     pub fn with_separate_rounding(self, separate_rounding: bool) -> Self {
         Self { separate_rounding, ..self }
@@ -94,25 +94,25 @@ impl ProgramOptions {
         Self { entry: Some(entry.into()), ..self }
     }
 
-    /// With this strategy of layout assignment.
+    /// Sets the strategy of layout assignment.
     #[must_use]
     pub fn with_strategy(self, strategy: Strategy) -> Self {
         Self { strategy, ..self }
     }
 
-    /// With at most this many stages of pipelined loops.
+    /// Sets the max number of stages of pipelined loops.
     #[must_use]
     pub fn with_stages(self, stages: impl Into<Option<u32>>) -> Self {
         Self { stages: stages.into(), ..self }
     }
 
-    /// With these options of synthesis.
+    /// Sets the options of layout synthesis.
     #[must_use]
     pub fn with_synthesis(self, synthesis: synthesis::SynthesisOptions) -> Self {
         Self { synthesis, ..self }
     }
 
-    /// With these values of the program's open sizes, by name.
+    /// Sets the values of the program's open sizes, each with its name.
     #[must_use]
     pub fn with_sizes(self, sizes: Vec<(String, u64)>) -> Self {
         Self { sizes, ..self }

@@ -14,7 +14,8 @@ const WARPS: u32 = 4;
 /// The module attribute for the number of registers of a lane, as Triton spells it.
 const MAX_REGISTERS: &str = "ttg.maxnreg";
 
-/// Returns the numbers of warps, lanes and blocks of a cluster by the program's attributes, else by the options.
+/// Returns the launch configuration of a program: warps, lanes, registers and blocks of a cluster by the program's
+/// attributes, else by the options, else the defaults.
 pub(super) fn launch_config<'m>(
     target: &'m dyn Target,
     module: Option<&TileModule>,

@@ -106,8 +106,9 @@ impl ProgramCompiler<'_> {
     }
 }
 
-/// Lowers a program with assigned layouts to a kernel. Only lowering determines the memory that data movements take
-/// in addition to the program's own: if the kernel exceeds the shared memory of the target, they get less, and take more rounds.
+/// Lowers a program with assigned layouts to a kernel. If the kernel exceeds the shared memory of the target, lowers
+/// the program again with less scratch memory for data movements, which then take more rounds; only lowering determines
+/// how much they take. Returns the first kernel if no lowering fits.
 fn lower_within(assigned: &AssignedModule, config: &LaunchConfig<'_>, text: &str) -> Result<Kernel, ProgramError> {
     const MAX_LOWERINGS: u32 = 4;
     let most = u64::from(config.context.target.shared.bytes);
@@ -144,13 +145,15 @@ fn with_stages(
     seen: &mut dyn FnMut(Stage<'_>),
 ) -> Result<Kernel, ProgramError> {
     let most = u64::from(config.context.target.shared.bytes);
-    // The buffers of a pipelined loop are planned for one block.
+    // The buffers of a pipelined loop are planned for one block, so loops of a cluster of several blocks are not
+    // pipelined.
     let mut required = if config.context.blocks > 1 { Some(1) } else { stages };
     loop {
         let staged = engine::stages::pipeline_loops(assigned, config, required)?;
         seen(Stage::Layouts(&staged));
         let loops = staged.report.functions.iter().flat_map(|function| &function.loops);
-        // One stage stores no operands before a loop either.
+        // A loop of one stage that has buffers stores operands before it; a limit of one stage removes these buffers
+        // too.
         let stages_of = |of: &engine::stages::LoopReport| if of.bytes > 0 { of.stages.max(2) } else { of.stages };
         let deepest = loops.map(stages_of).max().unwrap_or(1);
         let kernel = lower_within(&staged, config, text)?;

@@ -20,7 +20,8 @@ const MOST: usize = 64;
 pub(super) struct Sized {
     pub chosen: ChosenSizes,
     pub text: String,
-    /// The program after synthesis; `None` if only one combination of sizes was possible.
+    /// The program after synthesis with these sizes; `None` if only one combination of sizes was possible, which is not
+    /// synthesized here.
     pub found: Option<Synthesized>,
 }
 
@@ -64,7 +65,7 @@ impl ProgramCompiler<'_> {
             }
         };
         let parameters: Vec<&[u64]> = sized.parameters().iter().map(|parameter| &parameter.sizes[..]).collect();
-        // Warps and lanes are equal for all sizes.
+        // The launch configuration is that of the first combination: warps and lanes do not depend on the sizes.
         let begin: Vec<u64> = parameters.iter().map(|sizes| sizes[0]).collect();
         let module = make(&begin).map(|program| program.module);
         let config = launch_config(self.target, module.as_ref(), options, &families)?;
@@ -78,7 +79,7 @@ impl ProgramCompiler<'_> {
                 let chosen = ChosenSizes { sizes, solved, unsatisfied, refused, left_out, predicted };
                 Ok(Sized { chosen, text, found: Some(found) })
             }
-            // No sizes give a program: report the error of the first.
+            // If no combination of sizes gives a program, the error of the first one is reported.
             Err(SynthesisError::NoSizes) => Err(first.unwrap_or(ProgramError::Synthesis(SynthesisError::NoSizes))),
             Err(error) => Err(ProgramError::Synthesis(error)),
         }

@@ -55,7 +55,8 @@ impl<'d> LoadedLaunch<'d> {
         };
         let argument = |given: &KernelArgument| {
             Ok(match *given {
-                // Plugins that predate pointers into buffers still serve those to the start.
+                // A pointer to the start of a buffer is passed as the buffer, which plugins of every interface version
+                // accept.
                 KernelArgument::Buffer(index) | KernelArgument::Pointer { buffer: index, offset: 0 } => {
                     LaunchArgument::Buffer(buffer(index)?)
                 }

@@ -124,8 +124,9 @@ pub fn linear_wavefronts(row: &BankRow, lanes: &[u64], bytes: u32) -> u64 {
 /// As [`linear_wavefronts`], but only the lanes whose index has no bit of the mask `idle` are active.
 ///
 /// Equals [`wavefronts`] of the same addresses. If the accesses are aligned and their width is a power of two, no
-/// address is enumerated: the words that a phase touches are then a subspace (or, with an aligned offset, a coset of
-/// one), and each bank with any of them has as many as the subspace has vectors in bank zero.
+/// address is enumerated: the words that a phase touches then form a subspace (or, with an aligned offset, a coset of
+/// one), so each bank that is touched serves equally many of them, 2^(dimension of the words - dimension of their
+/// banks).
 #[must_use]
 pub fn linear_wavefronts_masked(row: &BankRow, lanes: &[u64], idle: u64, bytes: u32) -> u64 {
     let bits = lanes.len() as u32;
@@ -181,7 +182,7 @@ impl Phase {
         (0..1u64 << self.bits).filter(move |lane| lane & pivots == 0)
     }
 
-    /// All lanes of the phase of `first`, each one basis vector away from the previous one.
+    /// Returns all lanes of the phase whose first lane is `first`, each one basis vector away from the previous one.
     fn lanes(&self, first: u64) -> impl Iterator<Item = u64> {
         let mut lane = first;
         (0..1u64 << self.space.dimension()).map(move |step| {

@@ -15,7 +15,7 @@ pub struct BlockOperand {
     pub columns: u32,
     /// Required alignment of the matrix's address in bytes.
     pub alignment: u32,
-    /// Minimum of both the row size and the pitch of the matrix, in bytes.
+    /// Lower bound in bytes of the row size of the matrix; the pitch is at least the row size.
     pub least_bytes: u32,
     /// Granularity in bytes of the row size of the matrix, and of the offset of a block within a row.
     #[serde(rename = "row_grain")]
@@ -23,7 +23,7 @@ pub struct BlockOperand {
     /// Granularity of the pitch of the matrix in bytes.
     #[serde(rename = "pitch_grain")]
     pub pitch_granularity: u32,
-    /// Maximum of three numbers: the row size and the pitch of the matrix, in bytes, and its number of rows.
+    /// Upper bound of each of these: the row size of the matrix in bytes, its pitch in bytes, and its number of rows.
     pub most: u32,
 }
 
@@ -52,7 +52,8 @@ pub struct BlockMatrix {
     pub pitch: u64,
 }
 
-/// The reason why an instruction cannot access blocks of a matrix; the caller's fault.
+/// The first requirement of an instruction that a matrix violates, so that its blocks cannot be accessed; an error of
+/// the caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum BlockMatrixError {
@@ -64,36 +65,36 @@ pub enum BlockMatrixError {
         /// The required alignment in bytes.
         alignment: u32,
     },
-    /// Rows of a length that is no multiple of the granularity, or out of range.
+    /// The row size is out of range or no multiple of the granularity.
     #[error("rows of {bytes} bytes: expected a multiple of {granularity} from {min} to {most}")]
     RowBytes {
-        /// Bytes of a row.
+        /// Size of a row in bytes.
         bytes: u64,
-        /// Bytes of a row are a multiple of this.
+        /// The row size must be a multiple of this number of bytes.
         granularity: u32,
-        /// Least bytes of a row.
+        /// The least supported row size in bytes.
         min: u64,
-        /// Most bytes of a row.
+        /// The largest supported row size in bytes.
         most: u64,
     },
-    /// A pitch that is no multiple of the granularity, or out of range.
+    /// The pitch is out of range or no multiple of the granularity.
     #[error("{pitch} bytes from row to row: expected a multiple of {granularity} from {min} to {most}")]
     Pitch {
         /// The pitch in bytes.
         pitch: u64,
-        /// The pitch is a multiple of this.
+        /// The pitch must be a multiple of this number of bytes.
         granularity: u32,
-        /// The least pitch: the bytes of a row.
+        /// The least pitch of this matrix in bytes: the size of a row.
         min: u64,
-        /// The largest pitch.
+        /// The largest supported pitch in bytes.
         most: u64,
     },
-    /// No rows, or too many.
+    /// The matrix has no rows, or more than the instruction supports.
     #[error("{rows} rows: expected 1 to {most}")]
     Rows {
-        /// The rows of the matrix.
+        /// Number of rows of the matrix.
         rows: u64,
-        /// The most rows.
+        /// The largest supported number of rows.
         most: u64,
     },
 }

@@ -13,8 +13,8 @@ use super::{
     ShuffleKind, ShufflePrimitive, TargetDescription, TensorMemory, Throughput,
 };
 
-/// Maximum number of lanes in a warp. This bound and the next ones keep arithmetic and tables small, far above any
-/// hardware.
+/// Maximum number of lanes in a warp that a description may state. This bound and the next four keep arithmetic and
+/// tables small; they lie far above any hardware.
 const MOST_LANES: u32 = 1024;
 const MOST_BANKS: u32 = 1024;
 const MOST_BANK_BYTES: u32 = 1024;
@@ -45,7 +45,7 @@ impl DescriptionFault {
     }
 }
 
-/// Adds the path of a table to the path of a fault in it.
+/// Prefixes the path of a fault with the path of the table that contains the faulty value.
 trait Within {
     fn within(self, table: impl Display) -> Self;
 }
@@ -161,8 +161,8 @@ fn serves(row: &BankRow, direction: Direction, bits: u32) -> bool {
     row.directions.contains(&direction) && row.access_bits.contains(&bits)
 }
 
-/// Describes the first access (direction and width) of a bank entry that an earlier entry covers too; `None` if there
-/// is none.
+/// Returns the first access (direction and width) that `row` covers and an entry of `earlier` covers too, as text for a
+/// message; `None` if there is none.
 fn served_before(row: &BankRow, earlier: &[BankRow]) -> Option<String> {
     let by = row.instruction.as_ref().map_or(String::new(), |name| format!(" by `{name}`"));
     let accesses = DIRECTIONS.into_iter().flat_map(|of| row.access_bits.iter().map(move |&bits| (of, bits)));
@@ -352,7 +352,7 @@ fn check_each<T>(path: &str, values: &[T], mut check: impl FnMut(&str, &T) -> Ch
     values.iter().enumerate().try_for_each(|(index, value)| check(&format!("{path}[{index}]"), value))
 }
 
-/// The index of the first value that equals an earlier one, and the value.
+/// Returns the index of the first value that equals an earlier one, and the value; `None` if all values differ.
 fn repeated<T: PartialEq>(values: &[T]) -> Option<(usize, &T)> {
     values.iter().enumerate().find(|(index, value)| values[..*index].contains(value))
 }

@@ -104,8 +104,8 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Returns the numbers of 32-bit registers that a lane of a block with `threads` lanes can have: of a kernel that
-    /// chooses no register mode, then of the larger modes.
+    /// Returns the register budgets of a lane, in 32-bit registers, for blocks of `threads` threads: first the budget
+    /// of a kernel that chooses no register mode, then each larger mode that fits the block's registers.
     pub fn lane_registers(&self, threads: u32) -> impl Iterator<Item = u32> + '_ {
         let share = self.registers_per_block / threads.max(1);
         let larger =
@@ -229,7 +229,8 @@ impl TargetDescription {
         self.functions.iter().find(|native| native.function == name && native.element == element)
     }
 
-    /// The bank entry for plain accesses of the given direction and width.
+    /// Returns the bank entry for plain accesses of the given direction and of `bits` bits per lane; `None` if there is
+    /// none.
     #[must_use]
     pub fn bank_row(&self, direction: Direction, bits: u32) -> Option<&BankRow> {
         self.shared.banks.iter().find(|row| {
@@ -237,8 +238,8 @@ impl TargetDescription {
         })
     }
 
-    /// The bank entry for accesses by an instruction of the given direction and width per lane: the instruction's own
-    /// entry, or else the entry for plain accesses.
+    /// Returns the bank entry for accesses by the instruction `name`, of the given direction and of `bits` bits per
+    /// lane: the instruction's own entry, or else the entry for plain accesses. `None` if there is neither.
     #[must_use]
     pub fn instruction_bank_row(&self, name: &str, direction: Direction, bits: u32) -> Option<&BankRow> {
         let own = self.shared.banks.iter().find(|row| {

@@ -83,7 +83,8 @@ impl<'d> Document<'d> {
         }
     }
 
-    /// Reports the fault of a value at the value's position, or as a missing key if the file does not set the value.
+    /// Returns the error for a fault at the path `fault.path`: at the position of the value, or as a missing key if the
+    /// file does not set the value.
     fn fault(&self, fault: &DescriptionFault) -> TargetFileError {
         let mut value = self.value();
         for step in fault.path.split(['.', '[']) {
@@ -118,7 +119,8 @@ impl<'d> Value<'d> {
         Problem::Located(self.error(format!("expected {expected}, found {}", found(self.item.get_ref()))))
     }
 
-    /// Reports `problem` at this value's position, unless it has the position of a value within this one.
+    /// Returns `problem` with the position of this value, unless it already has the position of a value within this
+    /// one.
     fn locate(&self, problem: Problem) -> Problem {
         match problem {
             Problem::Located(_) => problem,
@@ -132,8 +134,8 @@ impl<'d> Value<'d> {
         if self.path.is_empty() { "at the top of the file".to_owned() } else { format!("in `{}`", self.path) }
     }
 
-    /// The value within this one at a step of a path: a key of a table, or an index of an array with its closing
-    /// bracket.
+    /// Returns the value within this one at one step of a path: a key of a table, or an index of an array with its
+    /// closing bracket. `None` if there is no such value.
     fn step(&self, step: &str) -> Option<Self> {
         match self.item.get_ref() {
             DeValue::Table(table) => table.get(step).map(|item| self.entry(step, item)),
@@ -245,7 +247,7 @@ impl<'de> Deserializer<'de> for Value<'de> {
     }
 }
 
-/// The reason why a value does not fit its type; it gets a position when the value is known.
+/// The reason why a value does not fit its type; [`Value::locate`] adds the position in the file.
 #[derive(Debug)]
 enum Problem {
     Expected(String),
@@ -289,7 +291,7 @@ impl de::Error for Problem {
     }
 }
 
-/// The name of a Rust type in TOML's terms.
+/// Translates serde's name of an expected type to the words of messages about TOML.
 fn describe_expected(expected: &str) -> String {
     let words = match expected {
         "a boolean" => "true or false",

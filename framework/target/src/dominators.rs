@@ -1,6 +1,6 @@
 //! Dominators of a graph of blocks.
 
-/// The immediate dominator of each node: the nearest other node on every path from the entry to it. The entry and
+/// Returns the immediate dominator of each node: the nearest other node on every path from `entry` to it. The entry and
 /// unreachable nodes map to themselves.
 ///
 /// `successors` lists the successors of each node by index. On the reversed graph the results are post-dominators.
@@ -15,7 +15,8 @@ pub fn dominators(entry: usize, successors: &[Vec<usize>]) -> Vec<usize> {
     for (from, &node) in order.iter().enumerate() {
         successors[node].iter().for_each(|&to| predecessors[rank[to]].push(from));
     }
-    // By rank; a dominator has a lower rank than the nodes that it dominates.
+    // The immediate dominators found so far, by rank (index in reverse post-order); a dominator has a lower rank than
+    // the nodes that it dominates.
     let mut above: Vec<Option<usize>> = vec![None; order.len()];
     above[0] = Some(0);
     let mut changed = true;
@@ -35,7 +36,8 @@ pub fn dominators(entry: usize, successors: &[Vec<usize>]) -> Vec<usize> {
     dominators
 }
 
-/// The nearest node that dominates both nodes, or is one of them.
+/// Returns the nearest node that dominates both nodes, or is one of them. Nodes are given by rank (index in reverse
+/// post-order); `above` has the immediate dominator of each.
 fn nearest(above: &[Option<usize>], mut a: usize, mut b: usize) -> usize {
     while a != b {
         let lower = if a > b { &mut a } else { &mut b };

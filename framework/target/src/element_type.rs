@@ -79,8 +79,8 @@ impl ElementType {
         }
     }
 
-    /// Number of bits that an element takes in memory. Types whose width is no power of two, such as six-bit types,
-    /// take a byte and use its low bits. Elements of fewer than eight bits are packed in bytes, the first in the low
+    /// Returns the number of bits that an element takes in memory: its width, rounded up to a power of two. A six-bit
+    /// element takes the low bits of a byte; elements of 1, 2 and 4 bits are packed in bytes, the first in the low
     /// bits.
     #[must_use]
     pub fn stored_bits(self) -> u32 {

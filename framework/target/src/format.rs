@@ -91,7 +91,7 @@ impl Format {
         u32::from(self.signed) + self.exponent + self.mantissa + self.ignored + self.unused
     }
 
-    /// Three numbers of bits: exponent, mantissa, and ignored low bits.
+    /// Returns three numbers of bits: of the exponent, of the mantissa, and of the ignored low bits.
     #[must_use]
     pub fn widths(self) -> [u32; 3] {
         [self.exponent, self.mantissa, self.ignored]
@@ -115,8 +115,8 @@ impl Format {
         self.bias
     }
 
-    /// The NaN encoding of a format that has only one, its sign aside: the bits, and the mask of the bits to compare.
-    /// `None` if the format has no NaN, or NaNs with payloads.
+    /// Returns the NaN encoding of a format that has only one NaN apart from its sign: the bits of the encoding, and
+    /// the mask of the bits to compare with it. `None` if the format has no NaN, or NaNs with payloads.
     #[must_use]
     pub fn only_nan(self) -> Option<(u64, u64)> {
         let magnitude = (1u64 << (self.exponent + self.mantissa)) - 1;
@@ -166,7 +166,7 @@ impl Format {
         }
     }
 
-    /// The least positive normal value.
+    /// The least positive normal value of a format with a mantissa.
     #[must_use]
     pub fn min_normal(self) -> f64 {
         power(1 - self.bias)
@@ -200,15 +200,15 @@ impl Format {
                 && self.min_exponent() >= other.min_exponent()
     }
 
-    /// Whether `to` has this format's infinities, NaN and negative zero, and encodes no other special value within its
-    /// number range.
+    /// Whether `to` can represent this format's infinities, NaN and negative zero, and reserves no encoding within this
+    /// format's number range for a special value.
     fn specials_are_in(self, to: Self) -> bool {
         match to.specials {
             Specials::Ieee => true,
             Specials::None => self.specials == Specials::None,
             // At the greatest power of two `to` has fewer numbers.
             Specials::AllOnes => !self.has_infinity() && self.greatest_exponent() < to.greatest_exponent(),
-            // There is no negative zero.
+            // `to` has no negative zero.
             Specials::NegativeZero => false,
         }
     }
@@ -243,11 +243,11 @@ impl Format {
         if negative { -value } else { value }
     }
 
-    /// Rounds `value`. A NaN gives the quiet NaN without payload. A number beyond the greatest gives infinity or,
-    /// depending on the mode, the greatest.
+    /// Rounds `value` to this format by `mode`; returns the encoding. A NaN gives the quiet NaN without payload. A
+    /// number beyond the greatest gives infinity or, depending on the mode, the greatest number.
     ///
     /// `None` if the format lacks the result: NaN, infinity, or a negative number in an unsigned format. A format
-    /// without zero rounds to its least number instead.
+    /// without zero rounds to its least number instead of zero.
     #[must_use]
     pub fn round(self, value: f64, mode: RoundingMode) -> Option<u64> {
         if value.is_nan() {
@@ -280,8 +280,9 @@ impl Format {
         Some((u64::from(has_sign) << (self.exponent + self.mantissa) | code as u64) << self.ignored)
     }
 
-    /// The code of a finite magnitude: codes count the numbers upwards from zero, or from the least one, and continue
-    /// beyond the greatest.
+    /// Rounds a finite magnitude; returns its code, which is the encoding without the sign and the ignored low bits.
+    /// Codes count the numbers of the format upwards from zero, or from the least one, and continue beyond the
+    /// greatest. `negative` is the sign of the rounded number.
     fn round_magnitude(self, magnitude: f64, negative: bool, mode: RoundingMode) -> i64 {
         const DIGITS: i32 = 52;
         let (field, fraction) = ((magnitude.to_bits() >> DIGITS) as i32, magnitude.to_bits() & ((1 << DIGITS) - 1));

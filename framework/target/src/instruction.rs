@@ -40,11 +40,12 @@ impl Semantics {
 }
 
 impl Instruction {
-    /// M, N and K of an MMA instruction; `None` for others.
+    /// Returns M, N and K of an MMA instruction; `None` for others.
     ///
-    /// Sizes of layouts are powers of two; MMA shapes need not be. If a tile in memory has another size, operands in
-    /// registers have the layouts of the enclosing tile of powers of two. Registers whose elements all lie outside of
-    /// the MMA shape (the last ones of a lane) are not read; values written to them are undefined.
+    /// M, N and K need not be powers of two, but register layouts have sizes that are. If a tile in memory has a size
+    /// that is no power of two, the register operands have the layouts of the enclosing tile whose sizes are powers of
+    /// two. Registers whose elements all lie outside of the MMA shape (the last ones of a lane) are not read; values
+    /// written to them are undefined.
     #[must_use]
     pub fn extent(&self) -> Option<[u64; 3]> {
         if !self.semantics.multiplies() {
@@ -85,8 +86,8 @@ impl Instruction {
         self.operands.iter().any(|operand| matches!(operand.role(), Some("scale_a" | "scale_b")))
     }
 
-    /// Number of elements, from register 0 on, that a lane holds of a register operand: all of its layout, except the
-    /// last ones that lie outside of an MMA shape that is no power of two.
+    /// Returns the number of registers of a lane, from register 0 on, that a register operand has: all of its layout,
+    /// except the last ones whose elements lie outside of an MMA shape that is no power of two. 0 for other operands.
     #[must_use]
     pub fn registers_per_lane(&self, operand: &Operand) -> u64 {
         let Operand::Register { role, layout, .. } = operand else { return 0 };
@@ -102,7 +103,8 @@ impl Instruction {
             let at = move |&column: &u64| layout.outs().coordinate(column, Dim::tensor(axis));
             layout.columns_of(dim).iter().map(at)
         };
-        // The least coordinate of a register over all lanes: its coordinate without the lanes' bits.
+        // The least coordinates of a register over all lanes: the register's coordinate, reduced by the lanes' and
+        // warps' bits.
         let axes = [0, 1].map(|axis| {
             let others = along(axis, Dim::LANE).chain(along(axis, Dim::WARP));
             (along(axis, Dim::REGISTER).collect::<Vec<_>>(), Subspace::span(others.map(u64::reverse_bits)))

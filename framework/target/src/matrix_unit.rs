@@ -88,9 +88,9 @@ pub enum MmaIssuer {
     TensorMemory,
 }
 
-/// Number of cycles for which one issue of an MMA instruction occupies its pipe, with the evidence.
+/// The cycles for which one issue of an MMA instruction occupies its pipe, with the evidence.
 ///
-/// If several warps issue the instruction together, each occupies the pipe of its own for this time.
+/// If several warps issue the instruction together, it occupies the pipe of each of them for this time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct IssueCycles<'t> {
     /// Number of cycles.
@@ -102,9 +102,9 @@ pub struct IssueCycles<'t> {
 }
 
 impl TargetDescription {
-    /// Returns the cycles of one issue of an MMA instruction of this target: those of its table entry, else by the first
-    /// rate of `matrix.rates` that fits, else by the width of its operands. `None` if it is no MMA instruction, or if
-    /// the target file has no `[matrix]`.
+    /// Returns the cycles for which one issue of an MMA instruction of this target occupies its pipe: those of its
+    /// table entry, else by the first rate of `matrix.rates` that fits, else by the width of its operands. `None` if it
+    /// is no MMA instruction, or if the target file has no `[matrix]`.
     ///
     /// # Examples
     /// ```
@@ -146,7 +146,8 @@ impl TargetDescription {
         Some(IssueCycles { cycles, evidence: Evidence::Assumed, source })
     }
 
-    /// Returns the work of one issue of an MMA instruction; `None` if it is no MMA.
+    /// Returns the work of one issue of an MMA instruction: its multiply-adds, operand width and issuer; `None` if it
+    /// is no MMA instruction.
     fn work<'t>(&self, row: &'t Instruction) -> Option<MmaWork<'t>> {
         let [mut m, n, k] = row.extent()?;
         let (mut blocks, mut warps, mut issuer) = (1, 1, MmaIssuer::Warp);
@@ -186,7 +187,8 @@ impl TargetDescription {
     }
 }
 
-/// The work of one issue of an MMA instruction.
+/// The work of one issue of an MMA instruction: the multiply-adds of all warps that issue it together, and the
+/// properties by which its rate is found.
 struct MmaWork<'t> {
     multiply_adds: f64,
     /// Width of an element of the wider operand.

@@ -148,7 +148,7 @@ impl Descriptor {
         (fields.strides.len() == self.strides.len()).then_some(bits)
     }
 
-    /// Whether a descriptor has the constant bits of the format.
+    /// Whether a descriptor has all bits set that every descriptor of this format has (`fixed`).
     #[must_use]
     pub fn is_complete(&self, descriptor: u64) -> bool {
         descriptor & self.fixed == self.fixed
@@ -177,8 +177,8 @@ impl MemoryOperand {
         Self { shape: [second, first], layouts: self.layouts.iter().map(turned).collect(), ..self.clone() }
     }
 
-    /// The operand with bytes as elements: narrower elements that share a byte become one. `None` if the elements of a
-    /// byte are not the first ones along one axis.
+    /// Returns the operand with bytes as elements: the narrower elements of a byte become one element. `None` unless
+    /// one axis has the elements of a byte as its first step in every canonical layout.
     #[must_use]
     pub fn to_bytes(&self) -> Option<Self> {
         let shared = u64::from(8 / self.bits.clamp(1, 8));

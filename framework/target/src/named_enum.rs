@@ -1,6 +1,7 @@
 //! A macro for plain enums whose variants have names in text and in serialized bytes.
 
-/// Defines a plain enum from a list of variants with names: `ALL`, `name`, `named` and the serde form.
+/// Defines a plain enum from a list of variants with names, with `ALL`, `name`, `from_name` and the serde form. `ALL`
+/// is a slice; with `as array` after the enum's name, an array.
 ///
 /// `ALL` is a slice; with `as array` after the enum's name, an array.
 #[macro_export]

@@ -1,7 +1,7 @@
 //! Suggestions for mistyped names.
 
-/// The name in `known` nearest to `word`, if it is close enough to suggest: it contains `word` or differs in at most a
-/// third of its letters.
+/// Returns the name in `known` nearest to `word` that is close enough to suggest: the name contains `word` (of three
+/// letters or more), or differs in at most a third of the letters. `None` if none is close.
 #[must_use]
 pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word = word.to_lowercase();

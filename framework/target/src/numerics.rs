@@ -23,8 +23,9 @@ pub struct Numerics {
     pub source: String,
 }
 
-/// The summation of the products along K and the accumulator. Products form groups of neighbours along K, in its order;
-/// each group is added to the running sum. A group is no longer than K.
+/// The order in which an MMA adds the products along K to the accumulator. Products form groups of neighbours along K,
+/// in the order of K; each group is added to the running sum, which starts as the accumulator. A group is no longer
+/// than K.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Summation {
@@ -32,13 +33,14 @@ pub enum Summation {
     /// type, subnormals kept.
     Chain,
     /// The products of a group and the running sum are truncated toward zero, `fraction` bits below the greatest
-    /// exponent among them, then added exactly. A product's exponent is the total of its operands' exponents: the least
-    /// of the type for subnormals and zeros, and binary32's least for a zero product. The result is truncated toward
-    /// zero to `kept` bits of fraction for binary32 accumulators, and rounded to nearest even for narrower ones.
+    /// exponent among them, then added exactly. The exponent of a product is the sum of its operands' exponents; a
+    /// subnormal operand counts with the least exponent of its type, a zero product with binary32's least exponent. The
+    /// result is truncated toward zero to `kept` bits of fraction for binary32 accumulators, and rounded to nearest
+    /// even for narrower ones.
     Aligned {
         /// Number of products in a group.
         group: u32,
-        /// Number of bits that are kept below the greatest exponent.
+        /// Number of bits of each term that are kept below the greatest exponent.
         fraction: u32,
         /// Number of fraction bits of a binary32 result.
         kept: u32,
@@ -55,10 +57,11 @@ pub enum Summation {
         group: u32,
     },
     /// The products of a group are truncated toward zero, `fraction` bits below the greatest exponent among them, and
-    /// added exactly. If `interleaved`, even and odd products are added separately first, and each sum is rounded down
-    /// at that bit below the greater exponent. Before the addition to the running sum, the result is rounded down at
-    /// `fraction_of_sum` bits below the greater exponent, and the running sum at `fraction` bits. Their sum is rounded
-    /// to nearest even.
+    /// added exactly. If `interleaved`, this is done for even and odd products separately; both sums are rounded down,
+    /// `fraction` bits below the greatest exponent of the group's products, and added. Before the addition to the
+    /// running sum, the group's sum is rounded down at `fraction_of_sum` bits, and the running sum at `fraction` bits,
+    /// below the greatest exponent of the group's products and the running sum. If `interleaved`, a running sum whose
+    /// exponent lies further below that than `fraction + 1` counts as zero. The total is rounded to nearest even.
     Floored {
         /// Number of products in a group.
         group: u32,

@@ -63,7 +63,7 @@ impl TensorOperand {
         (u64::from(self.bits) << self.layout.in_bits(Dim::COL)).div_ceil(32)
     }
 
-    /// The row distances of all copies, including the first (zero).
+    /// Returns the distance in rows of each copy of the tile from the first copy; the first entry is zero.
     #[must_use]
     pub fn copy_rows(&self) -> Vec<u64> {
         let sum = |chosen: usize| {
@@ -73,8 +73,8 @@ impl TensorOperand {
         (0..1 << self.copies.len()).map(sum).collect()
     }
 
-    /// The elements of the first copy: for each occupied row and column of the tile, these two and the element as
-    /// (dim0, dim1). Each element occurs once.
+    /// Returns the elements of the first copy as pairs of position and element: (row, column) in the tile, where a
+    /// column has `bits` bits, and (dim0, dim1). Each element occurs once.
     #[must_use]
     pub fn element_positions(&self) -> Vec<([u64; 2], [u64; 2])> {
         let layout = &self.layout;

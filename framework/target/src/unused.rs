@@ -45,7 +45,8 @@ struct Form {
 }
 
 impl UnusedInstruction {
-    /// Reads the unused instructions of an architecture from a plugin's list: TOML with `groups` of `forms`.
+    /// Reads the instructions that `architecture` has and the plugin does not use, from the plugin's list: TOML with
+    /// `groups` of `forms`.
     ///
     /// # Errors
     /// The text is no such list.

@@ -92,7 +92,8 @@ fn lists(items: impl Strategy<Value = Vec<Vec<i64>>>) -> impl Strategy<Value = F
     items.prop_map(|items| FamilyAttribute::List(items.iter().map(|item| FamilyAttribute::from(&item[..])).collect()))
 }
 
-/// Generates basis vectors: each is zero or moves along one axis by twice the distance of the axis's previous vector.
+/// Generates basis vectors: each is zero or moves along one axis by a power of two, twice the distance of the previous
+/// vector along that axis.
 fn units(rank: usize) -> impl Strategy<Value = Vec<Vec<i64>>> {
     vec(0..=rank, 0..6).prop_map(move |axes| {
         let mut next = vec![1i64; rank + 1];

@@ -139,9 +139,9 @@ pub fn written(text: &str, bytes: usize) -> Vec<u8> {
     memory.read_all(buffer).expect("all is written").to_vec()
 }
 
-/// Emulates one statement that computes `%8` from `%5` and `%6`, for every pair of inputs; `from` and `to` have the
-/// type and bytes of inputs and result. Uses 8 lanes a block and as many blocks as needed. Returns the bytes of all
-/// results.
+/// Emulates one statement that computes `%8` from `%5` and `%6`, for every pair of inputs; `from` and `to` are the type
+/// and the size in bytes of inputs and result. Uses 8 lanes a block and as many blocks as needed. Returns the bits of
+/// each result.
 pub fn apply(from: (&str, usize), to: (&str, usize), statement: &str, pairs: &[(u64, u64)]) -> Vec<u64> {
     let ((from, from_bytes), (to, to_bytes)) = (from, to);
     let text = format!(

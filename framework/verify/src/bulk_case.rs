@@ -10,8 +10,8 @@ use tilewright_kernel::{MAX_RANK, Outside, TensorMap, TensorMapBinding};
 use tilewright_target::{Completion, Instruction};
 use tilewright_tile::Float;
 
-/// The tensor that a copy reads or writes: along each axis twice as large as the box plus one, with gaps between its
-/// rows.
+/// The tensor that a bulk copy reads or writes: `2 * b + 1` elements along an axis along which the box has `b`, with
+/// gaps between its rows.
 struct Mapped<'a> {
     map: &'a TensorMap,
     sizes: Vec<u64>,
@@ -52,7 +52,8 @@ impl<'a> Mapped<'a> {
         Some(tensor_offset as usize)
     }
 
-    /// For each element of the box, its byte offset in shared memory, and that in the tensor (`None` outside of it).
+    /// Returns two byte offsets for each element of the box: in shared memory, and in the tensor (`None` outside of
+    /// it).
     fn memory_offsets(&self, origin: &'a [i32]) -> impl Iterator<Item = (usize, Option<usize>)> + '_ {
         let bytes = u64::from(self.map.element_bits / 8);
         (0..self.map.box_bytes() / bytes)
@@ -60,14 +61,14 @@ impl<'a> Mapped<'a> {
     }
 }
 
-/// The contents of global memory and of shared memory, before and after a copy.
+/// The bytes of global memory and of shared memory, in this order, before and after a copy.
 struct BulkContents {
     before: [Vec<u8>; 2],
     after: [Vec<u8>; 2],
 }
 
 impl BulkContents {
-    /// The contents for the copy of a box with this origin.
+    /// Computes the contents for the copy of the box with this origin by the instruction `row`.
     fn of_box(row: &Instruction, mapped: &Mapped<'_>, origin: &[i32]) -> Result<Self, CheckFailure> {
         let map = mapped.map;
         if origin.len() != map.rank() {
@@ -95,15 +96,15 @@ impl BulkContents {
         Ok(Self { before, after })
     }
 
-    /// The contents for the copy of `bytes` contiguous bytes.
+    /// Computes the contents for the copy of `bytes` contiguous bytes by the instruction `row`.
     fn of_bulk_copy_1d(row: &Instruction, bytes: u32) -> Self {
         let before = [noise(bytes as usize, 1), noise(bytes as usize, 2)];
         let source = before[usize::from(row.completion != Completion::Mbarrier)].clone();
         Self { before, after: [source.clone(), source] }
     }
 
-    /// Creates the buffers of global and of shared memory; `shared_contents` is the element type of the shared-memory
-    /// buffer.
+    /// Creates the buffers of global and of shared memory, in this order. `bytes` is the size of an element; shared
+    /// memory is compared as elements of the type `shared_contents`.
     fn buffers(self, bytes: usize, shared_contents: CaseElement) -> [TestBuffer; 2] {
         let ([global, shared], [global_after, shared_after]) = (self.before, self.after);
         [
@@ -119,8 +120,9 @@ fn float(bits: u32) -> Option<CaseElement> {
     floats.into_iter().find(|element| element.bytes() * 8 == bits as usize)
 }
 
-/// Creates a buffer with contents before and after, compared as elements of a type. Floating-point elements need not
-/// agree bit by bit, integers must; failures then name bytes.
+/// Creates a buffer with contents before and after the copy, compared as elements of the type `element`: integers must
+/// agree bit by bit, floating-point elements need not. For integers, failures name the element of `bytes` bytes of
+/// `tensor`.
 fn changed(
     name: &str,
     tensor: &'static str,
@@ -135,7 +137,8 @@ fn changed(
     TestBuffer { content, is_output: false, legend: is_integer.then_some(legend) }
 }
 
-/// Origins of the tested boxes along an axis: inside of the tensor, across its start, across its end, and beyond.
+/// Returns the origins of the tested boxes along one axis: within the tensor, across its start, across its end, and
+/// beyond its end.
 #[must_use]
 pub fn box_origins(box_size: u32) -> [i32; 4] {
     let size = box_size.cast_signed();
@@ -183,7 +186,7 @@ pub fn bulk_copy_1d_case(
     ))
 }
 
-/// Pseudo-random bytes that differ from the fill values outside of a tensor.
+/// Returns pseudo-random bytes from 1 to 254, so that they differ from the fill values outside of a tensor (0 and 255).
 fn noise(bytes: usize, seed: u64) -> Vec<u8> {
     (0..bytes as u64).map(|at| (scrambled(at, seed) % 254) as u8 + 1).collect()
 }

@@ -67,7 +67,7 @@ pub fn check_all_emulated<'a>(
     reports.first().copied().ok_or_else(|| CheckFailure::Row("there is no case to run".to_owned()))
 }
 
-/// Runs compiled code and compares its results.
+/// Loads compiled code to a device, runs the launch, and compares every buffer and the device's counts.
 ///
 /// # Errors
 /// [`CheckFailure`]: the first failure.
@@ -79,7 +79,8 @@ pub fn check_launch(
     check_loaded(launch, &mut launch.load(artifact, device)?)
 }
 
-/// Runs a loaded launch, whose buffers have the case's inputs, and compares its results.
+/// Runs a loaded launch once, and compares every buffer and the device's counts. The buffers must have the test case's
+/// inputs.
 ///
 /// # Errors
 /// [`CheckFailure`]: the first failure.
@@ -99,7 +100,8 @@ pub fn check_loaded(launch: &TestLaunch, loaded: &mut LoadedLaunch<'_>) -> Resul
     Ok(launched)
 }
 
-/// Runs a case on the emulator within limits; returns the report and the buffers that differ.
+/// Runs a test case on the emulator within `limits`; returns the emulator's report and the buffers that differ from
+/// their expected contents.
 pub(crate) fn emulate(
     case: TestCase,
     context: PlanContext<'_>,
@@ -122,7 +124,7 @@ fn verified(case: &TestCase, instructions: &[Instruction]) -> Result<Module, Che
     Ok(module)
 }
 
-/// Returns the fault of the emulator instead of the device's error text, if the last launch ended with one.
+/// Replaces a device's error by the fault with which the emulator ended the last launch, if it ended with one.
 fn of_fault(failure: CheckFailure, device: &mut EmulatedDevice<'_>) -> CheckFailure {
     match (failure, device.take_fault()) {
         (CheckFailure::Device(_), Some(fault)) => CheckFailure::Fault(Box::new(fault)),
@@ -134,8 +136,8 @@ fn differences(launch: &TestLaunch, left: &[Vec<u8>]) -> Vec<Difference> {
     launch.buffers.iter().zip(left).filter_map(|(buffer, left)| buffer.content.difference(left)).collect()
 }
 
-/// For a buffer with expected bits, returns the failure of the first wrong field (the bits of one element); `None` if
-/// all are right.
+/// Returns the failure of the first wrong field (the bits of one element) of a buffer, whose bytes after the run are
+/// `left`; `None` if all fields are right, or no bits are expected.
 fn wrong_field(content: &CaseBuffer, legend: &Legend, left: &[u8]) -> Option<CheckFailure> {
     let (expected, mask) = match &content.after {
         Expectation::Expected { bytes, .. } => (bytes, None),
@@ -149,7 +151,7 @@ fn wrong_field(content: &CaseBuffer, legend: &Legend, left: &[u8]) -> Option<Che
     Some(CheckFailure::WrongElement { location: field.location, found, element: field.element, expected })
 }
 
-/// Extracts `bits` bits, starting at bit `start`.
+/// Returns the `bits` bits of `bytes` that begin at bit `start`, counted from the low bit of the first byte.
 fn field_of(bytes: &[u8], start: u64, bits: u32) -> u64 {
     let bit = |at: u64| u64::from(bytes[(at / 8) as usize] >> (at % 8) & 1);
     (0..u64::from(bits)).fold(0, |value, index| value | bit(start + index) << index)

@@ -50,7 +50,7 @@ pub const PAIRS: [(&str, &str, &str, usize); 14] = [
 
 const SIZES: [u64; 5] = [8, 16, 32, 64, 128];
 
-/// The 784 cases of the table.
+/// Returns the 784 cases of Table 5, in the order of [`PAIRS`].
 #[must_use]
 pub fn table_5() -> Vec<Dot> {
     let mut shapes = (0..).map(shape);
@@ -65,7 +65,8 @@ pub fn table_5() -> Vec<Dot> {
     dots
 }
 
-/// The shape with this number, 25 c + 5 b + a; the map to (a, b, c) is a bijection.
+/// Returns M, N and K of the shape with this number. The number `25 c + 5 b + a` has the digits (a, b, c) in base 5; M,
+/// N and K are the sizes number `a + 2 b + c`, `a + b` and `a` modulo 5, so 125 consecutive numbers give all shapes.
 fn shape(index: usize) -> [u64; 3] {
     let [a, b, c] = [index % 5, index / 5 % 5, index / 25 % 5];
     [a + 2 * b + c, a + b, a].map(|digit| SIZES[digit % 5])
@@ -86,14 +87,14 @@ const UNCAST: [[&str; 3]; 11] = [
     ["i8", "u8", "i32"],
 ];
 
-/// Dots of the combinations in `UNCAST`, with usual shapes.
+/// Returns dots of the type combinations in `UNCAST`, in four shapes with M, N and K from 16 to 128.
 #[must_use]
 pub fn plain() -> Vec<Dot> {
     let shapes = [[16, 16, 16], [32, 64, 32], [64, 32, 128], [128, 64, 64]];
     all(&UNCAST, shapes.into_iter())
 }
 
-/// Dots smaller than every instruction's tile.
+/// Returns dots with M, N and K from 1 to 4, smaller than the tile of every MMA instruction.
 #[must_use]
 pub fn small() -> Vec<Dot> {
     let sizes = [1, 2, 4];
@@ -119,7 +120,8 @@ const NARROW: [[&str; 3]; 14] = [
     ["u1", "u1", "i32"],
 ];
 
-/// Dots of the combinations in `NARROW`, with usual shapes and with shapes smaller than every instruction's tile.
+/// Returns dots of the type combinations in `NARROW`, in shapes up to 128 x 256 and in shapes smaller than the tile of
+/// every MMA instruction.
 #[must_use]
 pub fn narrow() -> Vec<Dot> {
     let shapes = [[1, 1, 1], [4, 8, 2], [16, 16, 16], [32, 64, 32], [64, 32, 128], [16, 128, 256], [128, 64, 64]];

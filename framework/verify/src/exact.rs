@@ -2,7 +2,7 @@
 
 use tilewright_target::{ElementType, RoundingMode};
 
-/// Returns a pseudo-random number for an index and a seed.
+/// Returns a pseudo-random 64-bit number that depends on an index and a seed only.
 pub(super) fn scrambled(index: u64, seed: u64) -> u64 {
     let mixed = (index + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ seed.wrapping_mul(0xd1b5_4a32_d192_ed03);
     let mixed = (mixed ^ mixed >> 31).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -16,16 +16,18 @@ pub(super) fn element_type_from_name(name: &str) -> Result<ElementType, String> 
 
 /// Encoding of small integers as elements of a type.
 pub(super) trait Exact: Copy {
-    /// Maps an integer from -2 to 2 to one that the type has: without sign, or by its low bits.
+    /// Maps an integer from -2 to 2 to a value of this type: a signed integer type keeps its low bits, an unsigned one
+    /// the low bits of its magnitude; floating-point types leave it unchanged.
     fn nearest(self, value: i64) -> i64;
 
     /// Clamps an integer to the range of an integer type; other types leave it unchanged.
     fn saturated(self, value: i64) -> i64;
 
-    /// Encodes an integer: wrapped for integer types, exact for floating-point types.
+    /// Encodes an integer as the bits of an element: wrapped for integer types, exact for floating-point types; an
+    /// error if the type cannot represent it.
     fn encode(self, value: i64) -> Result<u64, String>;
 
-    /// Decodes a finite element; NaN for others.
+    /// Decodes a floating-point element; NaN if it is not finite, and for integer types.
     fn decode(self, bits: u64) -> f64;
 }
 

@@ -11,11 +11,13 @@ use super::check_failure::CheckFailure;
 pub struct ExpectedCounts {
     /// Predicted counts of the warp that executes the most operations.
     pub planned: Counts,
-    /// A function that selects the compared counts of an execution, since reading the results out may add to others.
+    /// Selects the counts of an execution that are compared with `planned`; reading the results out may add to the
+    /// others.
     pub compared: fn(Counts) -> Counts,
-    /// Whether loads may take more shared-memory wavefronts than planned, because their addresses depend on data.
+    /// Whether an execution may take more shared-memory wavefronts for loads than planned, because their addresses
+    /// depend on data.
     pub may_conflict: bool,
-    /// Lower bound of the counts of all plans.
+    /// Lower bound of the counts over all plans; an execution with fewer fails the check.
     pub bound: Bound,
     /// Predicted sectors of global memory, for the accesses that are compared.
     pub sectors: [Option<PlannedSectors>; 2],
@@ -33,12 +35,12 @@ pub struct PlannedSectors {
 }
 
 impl ExpectedCounts {
-    /// Compares every count of a plan, and the lower bound.
+    /// Expects exactly the counts `planned` of one warp, and none below the lower bound `bound`.
     pub(crate) fn all(planned: Counts, bound: Bound) -> Self {
         Self { planned, compared: |counts| counts, may_conflict: false, bound, sectors: [None; 2] }
     }
 
-    /// Compares numbers of sectors only.
+    /// Expects these numbers of sectors, and compares no other counts.
     pub(crate) fn of_sectors(sectors: [Option<PlannedSectors>; 2]) -> Self {
         Self::all(Counts::default(), Bound::default()).comparing(|_| Counts::default()).with_sectors(sectors)
     }
@@ -97,8 +99,8 @@ impl ExpectedCounts {
     }
 }
 
-/// Selects the counts that code generation does not change. Code generators choose permutes and selects, and the number
-/// of accesses of a multi-access move.
+/// Keeps the counts that code generators do not change, and clears the others: code generators choose permutes and
+/// selects, and the number of accesses into which they split a move.
 fn kept_by_code_generators(counts: Counts) -> Counts {
     let Counts { shuffles, matrix_stores, matrix_loads, wavefronts_stored, wavefronts_loaded, .. } = counts;
     let Counts { barriers, warp_barriers, .. } = counts;

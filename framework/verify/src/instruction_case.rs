@@ -138,8 +138,8 @@ impl IssueOperands {
         Ok(Self { contents, answer, expected })
     }
 
-    /// Creates the operands of a copy from global to shared memory: each byte of a lane goes to the offset of the same
-    /// byte.
+    /// Creates the operands of a copy from global to shared memory. It moves each byte that a lane has in global memory
+    /// to the same byte of that lane in shared memory.
     fn across(row: &Instruction) -> Result<Self, String> {
         let segments = |operand: &Operand| match operand {
             Operand::Global { data, .. } | Operand::Access { data, .. } => 1 << data.outs().bits(),
@@ -218,20 +218,22 @@ impl IssueOperands {
     }
 }
 
-/// Returns the bytes of a tile in shared memory, as the test kernel takes them; padding is all ones.
+/// Returns the bytes of a tile of `operand_matrix` in shared memory, as the test kernel takes them: in the canonical
+/// layout that takes the least memory, with padding of all ones.
 fn in_memory(memory: &MemoryOperand, operand_matrix: &Matrix) -> Result<Vec<u8>, String> {
     let kind = operand_matrix.kind;
     filled(memory, kind.bits(), |element| kind.encode(operand_matrix.at([element[0], element[1], 0])))
 }
 
-/// An operand or accumulator whose elements are arbitrary integers of its type.
+/// The elements of one operand of the instruction: pseudo-random numbers, each determined by its coordinates and the
+/// seed.
 struct Matrix {
     kind: ElementType,
     seed: u64,
     /// Number of elements along dim1.
     second: u64,
     is_scale: bool,
-    /// Whether integers are near the limits of their type.
+    /// Whether the elements are within 255 of the least or the greatest integer of their type.
     is_extreme: bool,
 }
 
@@ -278,7 +280,8 @@ impl Matrix {
     }
 }
 
-/// Computes one element of a matrix product with accumulator.
+/// Computes one element of `a * b + c` over `k` products, each times the scales of its row, its column and its block of
+/// K. The coordinates are the row, the column and the index of the independent block.
 fn total([a, b, c]: [&Matrix; 3], scales: Option<&[Matrix; 2]>, k: u64, [row, column, block]: [u64; 3]) -> i64 {
     let depth = k;
     let scale = |k: u64| match scales {
@@ -292,7 +295,8 @@ fn total([a, b, c]: [&Matrix; 3], scales: Option<&[Matrix; 2]>, k: u64, [row, co
     products.sum::<i64>() + c.at([row, column, block])
 }
 
-/// Computes one element of a bit-matrix product: the number of differing bits, plus the accumulator.
+/// Computes one element of a bit-matrix product: the number of differing bits of a row of `a` and a column of `b` over
+/// `k` bits, plus the element of `c`.
 fn different([a, b, c]: [&Matrix; 3], k: u64, [row, column, block]: [u64; 3]) -> i64 {
     let differ = |k: &u64| a.at([row, *k, block]) != b.at([*k, column, block]);
     (0..k).filter(differ).count() as i64 + c.at([row, column, block])

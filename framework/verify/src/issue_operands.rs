@@ -10,7 +10,7 @@ use crate::kernels::IsolatedTile;
 
 /// Initial contents of an instruction's operands, and the expected result.
 pub(super) struct IssueOperands {
-    /// For each kernel parameter, the contents of its buffer.
+    /// The initial contents of the buffer of each kernel parameter.
     pub(super) contents: Vec<Vec<u8>>,
     /// Index of the parameter that receives the result.
     pub(super) answer: usize,
@@ -54,7 +54,7 @@ impl IssueOperands {
     }
 }
 
-/// Number of bytes of a register operand over all lanes.
+/// Returns the number of bytes that a register operand takes over all lanes and warps that issue the instruction.
 pub(super) fn bytes_of(operand: &Operand) -> Result<usize, String> {
     match (ValueRequirement::for_operand(operand), operand) {
         (ValueRequirement::Bits(bits), Operand::Register { layout, .. }) => {
@@ -64,13 +64,14 @@ pub(super) fn bytes_of(operand: &Operand) -> Result<usize, String> {
     }
 }
 
-/// Number of bytes of all registers of a layout, if each has `bits` bits.
+/// Returns the number of bytes of all registers of all lanes and warps of a layout, each of `bits` bits.
 pub(super) fn register_bytes(registers: &LinearLayout, bits: u32) -> usize {
     let all = [Dim::REGISTER, Dim::LANE, Dim::WARP].map(|dim| registers.in_bits(dim)).iter().sum::<u32>();
     (bits as usize) << all >> 3
 }
 
-/// Returns the bytes of a tile in shared memory with elements of `bits` bits; padding is all ones.
+/// Returns the bytes of a tile in shared memory, in the canonical layout that takes the least memory. `element` returns
+/// the `bits` bits of the element at (row, column); padding is all ones.
 pub(super) fn filled(
     memory: &MemoryOperand,
     bits: u32,
@@ -84,8 +85,9 @@ pub(super) fn filled(
     Ok(bytes)
 }
 
-/// Calls `visit` for each register of each lane of each warp: with its first bit (counted over all lanes), the
-/// coordinates of its element, and a description.
+/// Calls `visit` for each register of each lane of each warp. Its arguments are the register's first bit in the
+/// operand's buffer, the coordinates of its element (dim0, dim1, dim2), and a description such as `register 1 of lane
+/// 2`.
 pub(super) fn for_each_register(
     layout: &LinearLayout,
     bits: u32,

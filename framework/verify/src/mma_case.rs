@@ -32,7 +32,7 @@ pub fn mma_cases<'a>(plan: &MmaPlan, context: impl Into<PlanContext<'a>>) -> Res
     shown.map(|(input_set, accumulates)| input_set.case(plan, accumulates, &tolerance, context)).collect()
 }
 
-/// Returns the sets of operands for the tests of a plan; the flag states whether the kernel accumulates.
+/// Returns the operands of each run of a plan's kernel, and for each whether the kernel adds to an initial accumulator.
 fn shown(plan: &MmaPlan, tolerance: &Tolerance) -> Result<Vec<(MmaInputs, bool)>, CheckFailure> {
     let saturates = plan.problem.saturating;
     let any = if saturates { MmaInputs::saturating(plan)? } else { MmaInputs::any(plan)? };
@@ -51,7 +51,8 @@ enum Expected {
 }
 
 impl MmaInputs {
-    /// Builds the kernel for a plan, and the contents of its input buffers.
+    /// Builds the kernel of a plan, and returns it with the contents of its input buffers, in the order of the
+    /// parameters.
     fn kernel(
         &self,
         plan: &MmaPlan,
@@ -96,7 +97,8 @@ impl MmaInputs {
         Ok(TestCase::of_buffers(kernel, 1, buffers).with_predicted(predicted))
     }
 
-    /// Creates the buffer that receives the result. An exact result is compared bit by bit.
+    /// Creates the buffer that receives the result, with the expected value of each element. Exact results are compared
+    /// bit by bit.
     fn result(&self, plan: &MmaPlan, accumulates: bool, tolerance: &Tolerance) -> Result<TestBuffer, CheckFailure> {
         let [m, n, _] = plan.problem.shape;
         let bits = self.c.kind.bits();

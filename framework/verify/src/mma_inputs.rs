@@ -43,8 +43,8 @@ impl MmaInputs {
         })
     }
 
-    /// Exact inputs: integers from -2 to 2, or as many as the type has; `a` is so sparse that partial results are
-    /// exact. Scales are one, two and four.
+    /// Returns exact inputs: integers from -2 to 2, mapped to values of the type; `a` has so many zeros that every
+    /// partial sum is exact. Scales are one, two and four.
     pub(super) fn exact(plan: &MmaPlan, tolerance: &Tolerance) -> Result<Self, CheckFailure> {
         let accumulator = plan.problem.accumulator;
         let k = plan.problem.shape[2];

@@ -57,9 +57,10 @@ impl TestLaunch {
 pub struct TestBuffer {
     /// Contents before the launch, and expected contents after it.
     pub content: CaseBuffer,
-    /// Whether the initial contents are noise that no kernel may read, so that unwritten elements are detected.
+    /// Whether the buffer starts with a fixed byte pattern that no kernel may read, so that unwritten elements are
+    /// detected.
     pub is_output: bool,
-    /// Names the elements in failures; `None` if failures name indices.
+    /// Describes the elements of the buffer in failures; `None` if failures give indices only.
     pub legend: Option<Legend>,
 }
 
@@ -122,7 +123,7 @@ impl Legend {
         })
     }
 
-    /// The field that contains a bit.
+    /// Returns the field that contains the bit with this index in the buffer.
     #[must_use]
     pub fn field(&self, bit: u64) -> ElementBits {
         (self.0)(bit)
@@ -139,7 +140,8 @@ impl fmt::Debug for Legend {
 const NOISE: u8 = 0xa5;
 
 impl TestCase {
-    /// Creates a test of a kernel that takes its buffers in order.
+    /// Creates a test of a kernel whose parameters are the buffers in order, launched with `blocks` blocks along axis
+    /// 0.
     pub(crate) fn of_buffers(kernel: Kernel, blocks: u32, buffers: Vec<TestBuffer>) -> Self {
         let arguments = (0..buffers.len()).map(CaseValue::Buffer).collect();
         Self::new(kernel, [blocks, 1, 1], arguments, buffers)

@@ -35,9 +35,9 @@ pub(super) struct Tolerance {
     absolute: f64,
     /// How products of subnormal operands are treated.
     subnormals: Subnormals,
-    /// Minimum normal numbers of both operands, in the types that the MMA takes.
+    /// The least positive normal numbers of A and B, in the types that the MMA instruction takes.
     min_normal: [f64; 2],
-    /// Width in bits of the integers that accumulators represent exactly.
+    /// Width in bits of the integers that the accumulator represents exactly at every step of the summation.
     exact_bits: u32,
 }
 
@@ -80,12 +80,12 @@ impl Tolerance {
         Self { relative, absolute: absolute + lost, subnormals, min_normal, exact_bits: exact_bits + 1 }
     }
 
-    /// Width in bits of the integers below which every partial result is exact.
+    /// Returns the width in bits of integers for which every partial sum is exact.
     pub(super) fn exact_bits(&self) -> u32 {
         self.exact_bits
     }
 
-    /// Returns the tolerated error of the sum of these products.
+    /// Returns the tolerated absolute error of a sum of products, each given by its operands from A and from B.
     pub(super) fn allowed(&self, products: impl Iterator<Item = [f64; 2]>) -> f64 {
         products.map(|operands| self.of_product(operands)).sum::<f64>() + self.absolute
     }
@@ -108,12 +108,12 @@ impl Tolerance {
 struct MmaRounding {
     /// Numerics of the MMA instruction; `None` for plain multiply-adds.
     numerics: Option<Numerics>,
-    /// Types of the problem's A and B in the MMA instruction; `None` for plain multiply-adds.
+    /// The element types that the MMA instruction takes for the problem's A and B; `None` for plain multiply-adds.
     element_types: [Option<ElementType>; 2],
     min_normal: [f64; 2],
     /// Whether plain multiply-adds round once (FMA); otherwise the product and the addition are rounded.
     fuses: bool,
-    /// Number of products along K in one issue.
+    /// K of the MMA instruction's shape; 1 for plain multiply-adds.
     k: u64,
 }
 
@@ -139,7 +139,7 @@ impl MmaRounding {
         ((k.max(self.k)).div_ceil(u64::from(group)) as f64, f64::from(group))
     }
 
-    /// Number of roundings that a result of `k` products passes.
+    /// Returns the number of roundings that a result of `k` products goes through.
     fn roundings(&self, k: u64) -> f64 {
         let (groups, group) = self.groups(k);
         groups * (group + 1.0)

@@ -83,7 +83,7 @@ impl<'ctx> Body<'_, 'ctx> {
         Ok(Typed::new(a.ty, value))
     }
 
-    /// Calls an intrinsic that is overloaded by the type of its result only.
+    /// Emits a call of an intrinsic that is overloaded by the type of its result only.
     pub(crate) fn intrinsic(
         &self,
         name: &str,

@@ -7,8 +7,8 @@ use crate::Dialect;
 use crate::translate::{Body, Typed};
 
 impl<'ctx> Body<'_, 'ctx> {
-    /// Emits a wait for a queue. The pending values `values` keep their registers, and the results are their readable
-    /// values.
+    /// Emits a wait until at most `outstanding` groups of the queue are in flight. Returns the pending `values`, which
+    /// the wait completes, as values that can be read.
     pub(crate) fn wait(
         &mut self,
         queue: Queue,

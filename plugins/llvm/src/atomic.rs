@@ -63,7 +63,8 @@ impl<'ctx> Body<'_, 'ctx> {
         Ok(Typed::new(value.ty, old))
     }
 
-    /// Emits the release of an atomic operation before it if the dialect separates them; returns the remaining order.
+    /// Emits the release that precedes an atomic operation, if the dialect emits it as a separate fence. Returns the
+    /// order that is left for the atomic operation itself.
     fn release_before(&self, how: Ordered) -> Result<Ordered, CompileError> {
         let separate = how.releases() && self.dialect.release(&self.emit, how.scope)?;
         Ok(if separate { how.without_release() } else { how })

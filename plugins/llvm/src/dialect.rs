@@ -134,7 +134,8 @@ pub trait Dialect {
 
     /// Emits the number of blocks of the grid along axis 0, 1 or 2, `i32`.
     ///
-    /// # Errors [`CompileError::Unsupported`] if the target does not provide the grid's size.
+    /// # Errors
+    /// [`CompileError::Unsupported`] if the target does not provide the grid's size.
     fn grid_size<'ctx>(&self, emit: &Emitter<'_, 'ctx>, axis: u8) -> Result<IntValue<'ctx>, CompileError> {
         let _ = emit;
         Err(CompileError::Unsupported(format!("the size of the grid along axis {axis} is not known on this target")))
@@ -211,9 +212,9 @@ pub trait Dialect {
         Err(no_function(function, element))
     }
 
-    /// Returns a value that a loop carries for the uses in its body; the default is the value itself. A dialect may
-    /// hide from LLVM's strength reduction that a pointer is an induction variable: it splits pointers into parts that
-    /// each access then has to add.
+    /// Emits code at the start of a loop's body that returns a loop-carried value for its uses there; the default
+    /// returns `value`. A dialect may so hide an induction variable that is a pointer from LLVM's strength reduction,
+    /// which would split it into parts that each access has to add.
     ///
     /// # Errors
     /// [`CompileError`] if the target cannot emit the operation.

@@ -62,8 +62,8 @@ impl<'ctx> Emitter<'_, 'ctx> {
         self.context.bool_type().const_int(u64::from(value), false)
     }
 
-    /// Calls an LLVM intrinsic; `overload` has the types that select the overload. `None` if the intrinsic returns
-    /// nothing.
+    /// Emits a call of an LLVM intrinsic and returns its result; `None` if it has none. `overload` has the types that
+    /// select the overload.
     ///
     /// # Errors
     /// [`CompileError::Backend`] if this LLVM lacks the intrinsic or it takes other operands.
@@ -86,7 +86,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
         Ok(call.try_as_basic_value().basic())
     }
 
-    /// Calls a non-overloaded intrinsic with `i32` operands and an `i32` result.
+    /// Emits a call of an intrinsic that is not overloaded, with `i32` operands and an `i32` result.
     ///
     /// # Errors
     /// As [`Emitter::call`].
@@ -95,7 +95,8 @@ impl<'ctx> Emitter<'_, 'ctx> {
         self.integer(intrinsic, self.call(intrinsic, &[], &operands)?)
     }
 
-    /// Calls a non-overloaded intrinsic with `i32` operands that returns a pair of integers.
+    /// Emits a call of an intrinsic that is not overloaded, with `i32` operands; returns its result, a pair of
+    /// integers.
     ///
     /// # Errors
     /// As [`Emitter::call`].
@@ -111,7 +112,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
         Ok([half(0)?, half(1)?])
     }
 
-    /// Returns the result of a call of `intrinsic` as an integer.
+    /// Returns `result`, the result of a call of `intrinsic`, as an integer.
     ///
     /// # Errors
     /// [`CompileError::Backend`] if it is not an integer.
@@ -126,7 +127,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
         }
     }
 
-    /// Converts a pointer to shared memory to an `i32`.
+    /// Emits the conversion of a pointer to shared memory to an `i32`.
     ///
     /// # Errors
     /// [`CompileError::Backend`] if LLVM rejects the instruction.
@@ -183,7 +184,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
         self.integer("select", Some(chosen))
     }
 
-    /// Calls an intrinsic with one operand, whose type selects the overload and is the result's type.
+    /// Emits a call of an intrinsic with one operand, whose type selects the overload and is the result's type.
     ///
     /// # Errors
     /// As [`Emitter::call`].
@@ -196,7 +197,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
         result.ok_or_else(|| CompileError::Backend(format!("LLVM's intrinsic `{intrinsic}` has no result")))
     }
 
-    /// Calls a non-overloaded intrinsic with a result.
+    /// Emits a call of an intrinsic that is not overloaded and has a result, which is returned.
     ///
     /// # Errors
     /// As [`Emitter::call`].
@@ -209,8 +210,8 @@ impl<'ctx> Emitter<'_, 'ctx> {
         result.ok_or_else(|| CompileError::Backend(format!("LLVM's intrinsic `{intrinsic}` has no result")))
     }
 
-    /// Loads an `i32` at an offset of `bytes` bytes from a pointer. The memory is never written, so LLVM may move the
-    /// load.
+    /// Emits a load of an `i32` at an offset of `bytes` bytes from a pointer. The memory must never be written, since
+    /// LLVM may move the load anywhere.
     ///
     /// # Errors
     /// [`CompileError::Backend`] if LLVM rejects the instruction.

@@ -17,11 +17,12 @@ pub(crate) struct Lines<'ctx> {
     context: &'ctx Context,
     builder: DebugInfoBuilder<'ctx>,
     unit: DICompileUnit<'ctx>,
-    /// The functions inlined into kernels, by file: their names are unknown.
+    /// For each file with inlined code, one function that stands for all of its inlined functions, whose names are
+    /// unknown.
     inlined: HashMap<String, DISubprogram<'ctx>>,
 }
 
-/// The functions that have lines: the subprogram of a kernel, and its file.
+/// The scope of a kernel's lines: the kernel's file and its function in the debug information.
 struct Scope<'a, 'ctx> {
     file: &'a str,
     function: DISubprogram<'ctx>,

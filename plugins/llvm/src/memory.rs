@@ -12,8 +12,8 @@ use crate::emitter::builder_error;
 use crate::ffi;
 use crate::translate::{Body, Typed};
 
-/// Max stores in a row. LLVM's store merging takes time quadratic in the length of a run, so an empty piece of ordered
-/// assembly separates longer runs.
+/// Max number of consecutive stores. LLVM's store merging takes time quadratic in the length of a run of stores, so an
+/// empty piece of ordered assembly separates longer runs.
 const STORES_TOGETHER: usize = 256;
 
 /// The blocks of a predicated access: the block with the branch, the block with the access, and the block after it.
@@ -122,8 +122,8 @@ impl<'ctx> Body<'_, 'ctx> {
         self.or_other(predicate, self.llvm_type(ty)?.const_zero(), access)
     }
 
-    /// Returns the access for a dialect that has predicated accesses; `None` without a predicate, and if the address is
-    /// less aligned than the value is wide.
+    /// Returns the access in the form that a dialect with predicated accesses takes. `None` without a predicate, or if
+    /// the address is less aligned than the value is wide.
     fn predicated_access(&self, access: LaneAccess, ty: Type) -> Result<Option<PredicatedAccess<'ctx>>, CompileError> {
         let Some(predicate) = access.predicate else { return Ok(None) };
         let (space, pointer) = self.pointer(access.pointer)?;
@@ -177,7 +177,8 @@ impl<'ctx> Body<'_, 'ctx> {
         access.ok_or_else(refused)?.set_alignment(alignment).map_err(|_| refused())
     }
 
-    /// Branches to a separate block for the access, and positions the builder there; `None` without a predicate.
+    /// Emits a branch under the predicate to a new block for the access, and positions the builder in it. Returns the
+    /// blocks; `None` without a predicate.
     fn begin_predicated(&self, predicate: Option<Value>) -> Result<Option<Predicated<'ctx>>, CompileError> {
         let Some(predicate) = predicate else { return Ok(None) };
         let predicate = self.integer(predicate, Element::I1)?;

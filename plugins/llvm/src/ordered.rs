@@ -12,7 +12,7 @@ pub(crate) struct Ordered {
 }
 
 impl Ordered {
-    /// Whether the lane's earlier accesses stay before the operation.
+    /// Whether the operation releases: the lane's earlier accesses may not move behind it.
     pub(crate) fn releases(self) -> bool {
         matches!(self.order, MemoryOrder::Release | MemoryOrder::AcquireRelease)
     }

@@ -57,7 +57,8 @@ impl<'ctx> Emitter<'_, 'ctx> {
         self.builder.build_bit_cast(value, ty, "").map_err(builder_error)
     }
 
-    /// Splits a value into the elements of `ty`, a scalar or vector type of as many bits.
+    /// Emits the split of a value into the elements of `ty`, a scalar or vector type of as many bits. The first element
+    /// has the lowest bits.
     ///
     /// # Errors
     /// [`CompileError::Backend`] if LLVM rejects the instruction.
@@ -72,7 +73,8 @@ impl<'ctx> Emitter<'_, 'ctx> {
         }
     }
 
-    /// Joins elements of type `pieces`, the first in the lowest bits, into a value of type `ty`.
+    /// Emits the join of elements, the first in the lowest bits, to a value of type `ty`. All elements together have
+    /// the type `pieces`.
     ///
     /// # Errors
     /// [`CompileError::Backend`] if LLVM rejects the instruction.
@@ -99,7 +101,8 @@ impl<'ctx> Emitter<'_, 'ctx> {
         self.bitcast(combined, self.plain_type(ty)?)
     }
 
-    /// Calls an LLVM intrinsic; each operand is reinterpreted as the type of its parameter.
+    /// Emits a call of an LLVM intrinsic, with each operand reinterpreted as the type of its parameter; returns the
+    /// result, `None` if there is none.
     ///
     /// # Errors
     /// [`CompileError::Backend`] if this LLVM lacks the intrinsic or it takes other operands.
@@ -130,7 +133,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
         self.call(intrinsic, overload, &fitting)
     }
 
-    /// Zero-extends the bits of an integer scalar or vector, at most 32 bits, to a 32-bit word.
+    /// Emits the zero extension of an integer scalar or vector of 8, 16 or 32 bits in all to a 32-bit word.
     ///
     /// # Errors
     /// [`CompileError::Backend`] for other values.
@@ -152,7 +155,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
         Ok(self.builder.build_int_z_extend(narrow, self.context.i32_type(), "").map_err(builder_error)?.into())
     }
 
-    /// Returns the fields of a call's result: all fields of a structure, or the value itself.
+    /// Returns the fields of a call's result: all fields of a structure, or the value itself; empty without a result.
     ///
     /// # Errors
     /// [`CompileError::Backend`] if LLVM rejects the instruction.
@@ -237,8 +240,9 @@ impl<'ctx> Emitter<'_, 'ctx> {
         self.fields(call.try_as_basic_value().basic())
     }
 
-    /// Emits inline assembly without code that accesses memory for passes over machine code only. Passes over LLVM IR
-    /// take its accesses for ones of memory that the kernel cannot access, so they still know which loads are constant.
+    /// Emits inline assembly with a comment and no code, across which passes over machine code move no memory accesses.
+    /// Passes over LLVM IR take it for an access to memory that the kernel cannot reach, so they still recognise
+    /// constant loads.
     pub(crate) fn marker(&self, comment: &str) -> Result<(), CompileError> {
         const INACCESSIBLE_MEMORY: u64 = 0b1100;
         let call = self.issue(comment, "~{memory}", &[], &[], true)?;
@@ -284,8 +288,9 @@ impl<'ctx> Emitter<'_, 'ctx> {
         call.add_attribute(AttributeLoc::Function, self.context.create_enum_attribute(memory, 0));
     }
 
-    /// Calls a function like CUDA's `vprintf`, which takes a format and a pointer to the values in a row, and returns
-    /// an `i32`.
+    /// Emits a call of a print function with the signature of CUDA's `vprintf`: `i32 function(ptr format, ptr values)`.
+    /// The values are first stored to a struct in the lane's local memory, in order and each aligned as its type
+    /// requires.
     ///
     /// # Errors
     /// [`CompileError::Backend`] if LLVM rejects the instruction.
@@ -312,7 +317,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
         Ok(())
     }
 
-    /// Allocates local memory of the lane for a value of type `ty`, in the kernel's entry block.
+    /// Emits an `alloca` for a value of type `ty` in the kernel's entry block, and returns its address.
     fn local(&self, ty: BasicTypeEnum<'ctx>) -> Result<PointerValue<'ctx>, CompileError> {
         let here = self.builder.get_insert_block().ok_or_else(|| builder_error(BuilderError::UnsetPosition))?;
         let entry = here.get_parent().and_then(|function| function.get_first_basic_block()).unwrap_or(here);

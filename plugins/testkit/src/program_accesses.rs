@@ -37,13 +37,13 @@ enum Form {
     Plain,
     /// The pointers are those of the transposed tile, transposed.
     Transposed,
-    /// The pointers are a range that is reshaped.
+    /// The offsets are a range along one axis that is reshaped to the tile.
     Reshaped,
-    /// Rows and columns are quotients and remainders of a range.
+    /// The offsets are combined from quotients (rows) and remainders (columns) of a range, and reshaped to the tile.
     Divided,
 }
 
-/// Returns a program that copies a row-major tile of 512 rows.
+/// Returns a program that copies a row-major tile of 512 rows and `columns` columns, with pointers of this form.
 fn copy(columns: u64, element: &str, form: Form) -> String {
     let shape = format!("512x{columns}");
     let pointers = format!("tensor<{shape}x!tt.ptr<{element}>>");
@@ -85,8 +85,8 @@ fn copy(columns: u64, element: &str, form: Form) -> String {
     )
 }
 
-/// Checks the widths of the Linear Layouts paper, Table 3, in machine code: tiles of 512 rows and 1 to 16 columns, four
-/// warps. A lane moves as much as the target's widest access, or, of small tiles, its share; no access is left over.
+/// Checks that access widths in machine code are those of the Linear Layouts paper, Table 3: tiles of 512 rows and 1 to
+/// 16 columns, four warps. Each access of a lane has 128 bits, or the lane's share of a small tile.
 pub fn check_table_3(target: &dyn Target, read: ReadAccess) {
     let lanes = u64::from(target.description().lanes.default) * 4;
     for (element, bits) in [("f8E5M2", 8), ("f16", 16)] {
@@ -115,7 +115,8 @@ pub struct BoolProgram {
     pub reason: &'static str,
 }
 
-/// Checks the accesses in machine code, and that there are no more of them than in Triton's, or a reason why.
+/// Checks the widths of accesses in the programs' machine code. A program has a reason if and only if it has more
+/// accesses than Triton's code.
 pub fn check_bool_programs(target: &dyn Target, read: ReadAccess, programs: &[BoolProgram]) {
     let folder = shared_data::workspace().join("conformance/kernels");
     for program in programs {

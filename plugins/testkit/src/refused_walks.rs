@@ -9,7 +9,7 @@ use crate::prelude::*;
 const AT: Value = Value(0);
 const A_WORD: Value = Value(1);
 
-/// Builds a kernel with a pointer and a word as parameters.
+/// Builds a kernel whose body `make` emits, with a pointer and a word as parameters.
 fn kernel(launch: Launch, make: impl FnOnce(&mut Builder)) -> Kernel {
     let mut builder = Builder::new("bad", launch, &[("at", GLOBAL), ("word", WORD)]);
     make(&mut builder);

@@ -9,14 +9,16 @@ use tilewright_kernel::Region;
 
 use crate::prelude::*;
 
-/// The texts of slots and slices of allocations, and the valid texts of the verifier's comparison.
+/// Sets of texts in the repository: slots and slices of allocations, and the valid texts of the comparison of
+/// verifiers.
 pub const COMMITTED: [&str; 2] = ["slots", "valid"];
-/// The texts of real programs with the layouts that Triton chose, which are data outside of the repository.
+/// The set of texts outside of the repository: real programs with the layouts that Triton chose.
 pub const REAL: [&str; 1] = ["ttgir"];
 
-/// Compiles the texts of these sets that are for a target which `target` returns; panics where a kernel has more
-/// barriers or bytes of shared memory than Triton's, unless the list `more.json` names it with the reason, and where a
-/// listed one has not. Returns the number of texts.
+/// Checks that kernels have no more block barriers and bytes of shared memory than Triton's, for the texts of these
+/// sets. `target` returns a target by name; texts for other targets are skipped. Texts in the list `more.json`, which
+/// has the reasons, exceed Triton's counts, and must leave the list when they do not. Returns the number of compiled
+/// texts.
 pub fn take_no_more_than_triton<T: Target>(sets: &[&str], target: impl Fn(&str) -> Option<T>) -> usize {
     let (mut count, mut failures) = (0, Vec::new());
     let listed = listed();
@@ -61,7 +63,7 @@ fn rows(name: &str) -> Vec<Json> {
     read(&folder().join(name)).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// Returns the texts where more than Triton's is accepted.
+/// Returns the names of texts, `SET/NAME`, whose counts may exceed Triton's.
 fn listed() -> BTreeSet<String> {
     let list: Json = serde_json::from_str(&read(&folder().join("more.json"))).unwrap();
     let entries = list.as_array().unwrap().iter();

@@ -21,7 +21,7 @@ pub(super) fn check(_: &Context, row: &Row) -> LawResult {
     }
 }
 
-/// Checks whether a result that differs from the expected one is also correct.
+/// Checks a result that differs from the expected one, for operations with several correct results; fails for others.
 fn another(operation: &str, inputs: &Json, found: &Json, expected: &Json) -> LawResult {
     let read = |value: &Json| -> Result<LinearLayout, Verdict> {
         layout_from_json(value).map_err(|error| law_failure(format!("{value}: {error}")))

@@ -58,13 +58,13 @@ fn linear(context: &Context, sample: &SampleLayout) -> Result<LinearLayout, Verd
     resolve(context, &sample.spec, &SHAPE).map(|layout| layout.linear().clone())
 }
 
-/// Checks the maps in both directions between a sample layout and the next sample.
+/// Checks `invert_and_compose` of a sample layout and the next sample that can be built, in both directions.
 fn witness(context: &Context, sample: &SampleLayout, setting: Setting) -> LawResult {
     let sample_layout = linear(context, sample)?;
     let samples = context.samples(setting.sample_use());
     let at = samples.iter().position(|other| other.name == sample.name).unwrap_or(0);
     let following = samples.iter().cycle().skip(at + 1).take(samples.len().saturating_sub(1));
-    // A neighbour that cannot be built fails in its own cases.
+    // A sample that cannot be built is skipped here; the cases of that sample report it.
     let Some(other) = following.filter_map(|other| linear(context, other).ok()).next() else { return Ok(()) };
     inverses::witness(&sample_layout, &other)?;
     inverses::witness(&other, &sample_layout)

@@ -36,7 +36,8 @@ pub(super) fn identity(layout: &LinearLayout) -> LawResult {
 
 /// Checks that composition applies one map after the other and is associative.
 pub(super) fn composition(layout: &LinearLayout) -> LawResult {
-    // One map adds each bit to its neighbour, the other reverses the bits; neither is a permutation of the other.
+    // Over F2, one map adds each bit to its neighbour, the other reverses the bits; neither is a permutation of the
+    // other.
     let mixed = square_map(layout.outs(), |bit, bits| 1 << bit | 1 << ((bit + 1).min(bits - 1)))?;
     let reversed = square_map(layout.outs(), |bit, bits| 1 << (bits - 1 - bit))?;
     let (after, last) = (elements(&mixed)?, elements(&reversed)?);
@@ -50,7 +51,8 @@ pub(super) fn composition(layout: &LinearLayout) -> LawResult {
     require(left == right, || format!("composition is not associative: from the left\n{left}\nfrom the right\n{right}"))
 }
 
-/// Returns the map of a space to itself with the given column for each bit.
+/// Returns the map of a space to itself whose image of input bit `bit` is `column(bit, bits)`, where `bits` is the
+/// number of bits of the space.
 fn square_map(space: &Space, column: impl Fn(u32, u32) -> u64) -> Result<LinearLayout, crate::Verdict> {
     let bits = space.bits();
     let columns: Vec<_> = (0..bits).map(|bit| column(bit, bits)).collect();

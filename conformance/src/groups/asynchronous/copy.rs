@@ -134,7 +134,8 @@ impl AsyncCopyCase {
         let reader = Accessor::load(self.end.distributed(context, &self.tensor)?);
         let choose =
             |copied: Accessor| choose_shared_layout(&[copied, reader.clone()], bits, &Constraints::default(), target);
-        // If lanes would fetch elements twice, no copy writes consecutively.
+        // If no layout suits the instruction that writes consecutive addresses, as when lanes fetch elements twice, a
+        // layout for plain copies is chosen.
         let choice = choose(copied).or_else(|_| choose(fetched)).map_err(planning_verdict)?;
         Ok(choice.chosen().memory.clone())
     }

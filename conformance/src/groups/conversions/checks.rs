@@ -55,7 +55,7 @@ pub fn test_cases(context: &Context, conversion: &ConversionCase) -> Result<Vec<
     case.map(|case| vec![case]).map_err(not_built)
 }
 
-/// Returns the two layouts and the best plan.
+/// Returns the source layout, the destination layout, and the best plan of the conversion.
 fn best_plan(
     context: &Context,
     conversion: &ConversionCase,

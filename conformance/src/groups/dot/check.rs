@@ -14,8 +14,9 @@ use super::super::emulated::merge_verdicts;
 use super::super::executed::{not_built, on_device};
 use crate::{Case, Context, Level, Verdict};
 
-/// Returns the number of warps for a dot: four, or one below 16 x 16; doubled while a lane would hold more than 64
-/// words of the accumulator.
+/// Returns the number of warps for a dot of shape [M, N, K] with `bits`-bit accumulator elements: four, or one if M * N
+/// is below 256. The number is doubled while a lane would hold more than 64 words of the accumulator, up to the
+/// target's limit.
 pub(super) fn warps([m, n, _]: [u64; 3], bits: u32, target: &TargetDescription) -> u32 {
     let words = m * n * u64::from(bits.div_ceil(32));
     let mut warps = if m * n < 256 { 1 } else { 4 };
@@ -74,7 +75,7 @@ pub(super) fn device_dot_case(
     })
 }
 
-/// Compiles the plan's kernel twice and compares the code; see [`artifact::compiled`].
+/// Compiles the plan's kernel twice and compares the code; see [`artifact::check_compilation`].
 pub(super) fn compiled(context: &Context, problem: &MmaProblem) -> Verdict {
     let plan = match planned(context, problem) {
         Ok(plan) => plan,

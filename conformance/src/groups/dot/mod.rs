@@ -50,7 +50,7 @@ fn element_type(name: &str) -> Result<ElementType, Verdict> {
     ElementType::from_name(name).ok_or_else(|| Verdict::fail(Level::Layout, format!("`{name}` is not an element type")))
 }
 
-/// Returns the number of warps for a dot, at first at most four; see [`check::warps`].
+/// Returns the number of warps for a dot by the rule of [`check::warps`], from its shape and accumulator.
 fn warps(dot: &Dot, target: &TargetDescription) -> u32 {
     let bits = element_type(dot.accumulator).map_or(32, ElementType::bits);
     check::warps(dot.shape, bits, target)

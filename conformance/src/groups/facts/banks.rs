@@ -74,7 +74,8 @@ pub(super) fn check(context: &Context, row: &Row) -> LawResult {
     Ok(())
 }
 
-/// Compares both counts for patterns of addresses that hit the banks differently.
+/// Compares the numbers of wavefronts by the target's description and by the known answer, for address patterns that
+/// hit the banks differently. Accesses have `bits` bits.
 fn compare(target: &TargetDescription, known: &Banks, direction: Direction, bits: u32) -> LawResult {
     let what = format!("{direction:?} of {bits} bits").to_lowercase();
     let mut plain = target.shared.banks.iter().filter(|row| row.instruction.is_none());
@@ -99,7 +100,7 @@ fn patterns() -> Vec<Pattern> {
     for stride in [0, 1, 2, 3, 4, 8, 16, 17, 32, 33, 64, 128] {
         all.push((format!("{stride} units apart"), Box::new(move |lane| stride * lane)));
     }
-    // Two lanes alone may conflict: each pair of halves of a warp.
+    // Lanes whose index has bit `bit` set are far from the others, which share one address or lie side by side.
     for bit in 0..6 {
         for far in [8, 16, 32, 64] {
             let at = move |lane: u64| if lane >> bit & 1 == 1 { far * 64 } else { 0 };

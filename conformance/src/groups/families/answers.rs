@@ -8,8 +8,8 @@ use super::super::known;
 use super::super::law::{LawResult, case_name_part, law_failure, require};
 use crate::{Case, Context, Row, Rows, Verdict};
 
-/// Returns a case for each combination of families that the target serves; answers about other families are
-/// unsupported.
+/// Returns a case for each combination of nested families in the known answers; the case is unsupported if the target
+/// does not serve all of them.
 pub(super) fn cases(context: &Context) -> Vec<Case> {
     let names = context.families().names();
     let is_served = |families: &str| families.split("-of-").all(|family| names.iter().any(|name| name == family));

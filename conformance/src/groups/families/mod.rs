@@ -25,7 +25,7 @@ impl Group for FamiliesGroup {
         "families"
     }
 
-    /// Returns the property that is checked, together with the family or the sample.
+    /// Returns the start of a case's name up to the family or sample: `families/growth/blocked-rows`.
     fn subject<'a>(&self, name: &'a str) -> Option<&'a str> {
         let end = name.match_indices('/').nth(2).map_or(name.len(), |(at, _)| at);
         Some(&name[..end])
@@ -59,8 +59,8 @@ const LAWS: [(&str, Law); 6] = [
 ];
 const OF_DISTRIBUTED: [(&str, Law); 2] = [("growth", laws::growth), ("slices", laws::slices)];
 
-/// Shapes of tensors, from a part of most tiles to many tiles. There are as many as element widths and numbers of
-/// warps, so that a Latin square covers each pair of two of the three.
+/// Shapes of tensors, from a part of most tiles to many tiles. There are as many shapes as element widths, so that the
+/// cases combine every shape with every width and with every number of warps (a Latin square).
 const SHAPES: [[u64; 2]; 4] = [[16, 16], [32, 128], [128, 64], [128, 128]];
 
 fn is_distributed(context: &Context, sample: &SampleLayout) -> bool {

@@ -97,7 +97,7 @@ fn text() -> FamilyAttribute {
     FamilyAttribute::Text("nonsense".to_owned())
 }
 
-/// Returns values of other types than the type of `value`.
+/// Returns values that a parameter like `value` must reject: values of other types and, for a text, an unknown word.
 fn others_of(value: &FamilyAttribute) -> Vec<FamilyAttribute> {
     let nested = FamilyAttribute::List(vec![FamilyAttribute::List(vec![text()])]);
     match value {

@@ -28,7 +28,7 @@ pub struct FiguresGroup;
 
 /// One variant at one point of a figure, such as a conversion by shuffles for one shape.
 trait FigureVariant: Send + Sync {
-    /// Returns the place of the variant in a figure.
+    /// Returns the figure, the point and the name of the variant.
     fn figure(&self) -> Figure;
 
     /// Checks the variant on the emulator.

@@ -35,9 +35,9 @@ enum MovementKind {
 /// The variant of the movement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum MovementPath {
-    /// The best plan of this kind, such as by shuffles.
+    /// The best plan of this kind of movement, such as one by shuffles.
     Path(ConversionKind),
-    /// A movement through shared memory with each row padded by a vector.
+    /// A movement through shared memory, in which each row is padded by one vector.
     Padding,
 }
 
@@ -102,7 +102,7 @@ impl Movement {
         };
         Ok(match self.what {
             MovementKind::Transpose => {
-                // Vectors of sixteen bytes, or a lane's share of a line.
+                // A vector has sixteen elements, or fewer if a lane or a line (row or column) has fewer.
                 let vector = |line: i64| 16.min(rows * columns / (lanes * warps)).min(line);
                 let (along, down) = (vector(columns), vector(rows));
                 let inner = |line: i64, vector: i64| (line / vector).min(lanes);

@@ -9,7 +9,7 @@ use tilewright_verify::kernels::issue_kernel;
 use super::super::artifact;
 use crate::{Context, Level, Verdict};
 
-/// Compiles the kernel twice and compares the code; see [`artifact::compiled`].
+/// Compiles the kernel twice and compares the code; see [`artifact::check_compilation`].
 pub(super) fn compiled(context: &Context, row: &Instruction) -> Verdict {
     let target = context.target();
     let plan_context = PlanContext::new(target.description()).with_instructions(target.instructions());

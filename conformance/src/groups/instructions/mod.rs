@@ -38,7 +38,8 @@ impl Group for Instructions {
         let (mut cases, mut seen) = (Vec::new(), BTreeSet::new());
         for row in context.target().instructions() {
             let name = case_name_part(&row.name);
-            // The group `layouts` reports rows of the same name.
+            // Of instructions with equal names, the first is checked; a case of the group `layouts` fails for the
+            // names.
             if !seen.insert(name.clone()) {
                 continue;
             }

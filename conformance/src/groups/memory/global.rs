@@ -80,7 +80,7 @@ impl KnownStrides {
         strides
     }
 
-    /// Returns the tensor as the planner knows it.
+    /// Returns the tensor with the properties that the planner knows: strides may be unknown except for a divisor.
     fn tensor(self, shape: &[u64], element_bits: u32) -> GlobalTensor {
         let strides = self.strides(shape);
         let last = shape.len() - 1;
@@ -92,7 +92,8 @@ impl KnownStrides {
         GlobalTensor { axes: strides.into_iter().enumerate().map(known).collect(), alignment }
     }
 
-    /// Returns the tensor as the kernel gets it, with all strides.
+    /// Returns the tensor as the kernel gets it at run time: all strides, and the limit of the first axis if it is
+    /// masked.
     fn runtime_tensor(self, shape: &[u64]) -> StridedTensor {
         let strides = self.strides(shape).into_iter().enumerate();
         let granularity = (WIDEST_VECTOR / shape[1..].iter().product::<u64>()).max(1);

@@ -16,7 +16,7 @@ use tilewright_target::Direction;
 use tilewright_tile::axis_info::AxisInfoMap;
 use tilewright_tile::{Attribute, Block, Body, Function, Op, Region, TileType, Value};
 
-/// Assumed execution frequency of each branch of an `if` or switch, relative to the operation itself.
+/// Assumed number of executions of each branch of an `if` or switch, relative to those of the operation itself.
 const BRANCH_WEIGHT: f64 = 0.5;
 
 /// Builds the layout graph of a function.
@@ -110,7 +110,8 @@ impl<'f, 'a> Builder<'f, 'a> {
         Ok(())
     }
 
-    /// Pins arguments of the function to the default layout; arguments of other blocks keep a free choice.
+    /// Adds nodes for the arguments of a block. It pins those of the function to the default layout; those of other
+    /// blocks may take any layout.
     fn block_arguments(&mut self, block: Block, is_entry: bool, weight: f64) -> Result<(), EngineError> {
         for &argument in self.body.arguments(block) {
             if !self.is_tensor(argument) || self.graph.roles[argument.index()] != Role::Scalar {
@@ -186,8 +187,8 @@ impl<'f, 'a> Builder<'f, 'a> {
         Ok(end.back.and_then(|back| self.graph.interner.seen(given, back)))
     }
 
-    /// Pins the keys of nodes whose result layouts are explicit in the IR. If there are no results, or all results have
-    /// explicit layouts that determine no key, explicit operand layouts determine it.
+    /// Pins the keys of nodes whose result layouts are explicit in the IR. If a node has no results, or only results
+    /// with explicit layouts from which no key follows, it takes the key from explicit operand layouts.
     fn fix_given(&mut self) -> Result<(), EngineError> {
         for index in 0..self.graph.nodes.len() {
             let node = &self.graph.nodes[index];
@@ -203,8 +204,8 @@ impl<'f, 'a> Builder<'f, 'a> {
         Ok(())
     }
 
-    /// Records that a value takes its layout from a node: the transfer `transfer` maps the node's key to it, `back` is
-    /// the inverse.
+    /// Records that the layout of a value follows from the key of a node, by the layout transfer `transfer`. `back` is
+    /// its inverse, `None` if it has none.
     pub(super) fn out(
         &mut self,
         node: usize,
@@ -219,8 +220,8 @@ impl<'f, 'a> Builder<'f, 'a> {
         self.graph.nodes[node].outs.push(end);
     }
 
-    /// Records that a node determines the layout that is required of an operand: the transfer `transfer` maps the
-    /// node's key to it, `back` is the inverse.
+    /// Records that the layout that is required of an operand follows from the key of a node, by the layout transfer
+    /// `transfer`. `back` is its inverse, `None` if it has none.
     pub(super) fn required(
         &mut self,
         node: usize,
@@ -251,8 +252,8 @@ impl<'f, 'a> Builder<'f, 'a> {
         self.graph.bits[value.index()] = moved_bits(self.body.ty(value));
     }
 
-    /// Returns the default layout of a tensor that nothing constrains: coalesced for a row-major tensor of 32-bit
-    /// elements.
+    /// Returns the default layout of a tensor that nothing constrains: the coalesced layout of a row-major tensor of
+    /// 32-bit elements.
     pub(super) fn usual(&mut self, shape: &[u64]) -> Result<LayoutId, EngineError> {
         if let Some(&known) = self.default_layout.get(shape) {
             return Ok(known);
@@ -287,7 +288,8 @@ fn is_loaded(node: &Node, known: &[bool]) -> bool {
     }
 }
 
-/// Returns the default layout of a tensor that nothing constrains: coalesced for a row-major tensor of 32-bit elements.
+/// Returns the default layout of a tensor that nothing constrains: the coalesced layout of a row-major tensor of 32-bit
+/// elements.
 pub(crate) fn usual(shape: &[u64], config: &LaunchConfig<'_>, interner: &Interner) -> Result<LayoutId, EngineError> {
     let layout = coalesced_over_blocks(&GlobalTensor::row_major(shape, 4), 32, config)?;
     Ok(interner.layout(&layout)?)

@@ -16,7 +16,7 @@ impl Builder<'_, '_> {
             scf::WHILE => self.conditional_loop(op, weight)?,
             scf::IF | scf::INDEX_SWITCH | scf::EXECUTE_REGION | ttg::MASK => self.branches(op, weight)?,
             ttg::WARP_SPECIALIZE => self.add_warp_specialize(op, weight)?,
-            // Terminators of regions; the operation that owns the region handles their operands.
+            // The operands of a region's terminator are handled with the operation that owns the region.
             scf::YIELD | scf::CONDITION | ttg::MASK_RETURN | ttg::WARP_YIELD => self.leave_unconstrained(op),
             tt::CALL | tt::RETURN => self.add_call_boundary(op, weight)?,
             _ if !self.body.op(op).successors.is_empty() => self.jump(op, weight)?,
@@ -25,8 +25,8 @@ impl Builder<'_, '_> {
         Ok(true)
     }
 
-    /// Adds one node for values that carry each other's elements (loop results, iteration arguments) and for the
-    /// operands from which the elements come.
+    /// Adds a node that gives one layout to `values`, which carry the same elements (such as a loop's result and
+    /// iteration argument). The operands `sources`, from which the elements come, are required in this layout.
     fn add_carried(
         &mut self,
         op: Op,
@@ -95,7 +95,7 @@ impl Builder<'_, '_> {
         self.regions(op, inner)
     }
 
-    /// Adds nodes for the results of `ttg.warp_specialize`, which come from its default region.
+    /// Adds a node for each result of `ttg.warp_specialize`; the results are the values that its default region yields.
     fn add_warp_specialize(&mut self, op: Op, weight: f64) -> Result<(), EngineError> {
         let operation = self.body.op(op).clone();
         for (index, &result) in operation.results.iter().enumerate() {
@@ -149,8 +149,8 @@ impl Builder<'_, '_> {
         Ok(())
     }
 
-    /// Records that an operation takes its operands in the layouts that they have, except operands with a recorded
-    /// requirement.
+    /// Records that an operation takes its operands in the layouts that they have. Operands with a requirement recorded
+    /// before keep it.
     pub(super) fn leave_unconstrained(&mut self, op: Op) {
         for operand in 0..self.body.op(op).operands.len() {
             let explicit =

@@ -7,8 +7,8 @@ use crate::layouts::LayoutTransfer;
 use tilewright_tile::{Op, Value};
 
 impl Builder<'_, '_> {
-    /// Whether all tensors of the operation have explicit layouts and differ in shape. Tensors of one shape share a
-    /// layout, which the ordinary rules find.
+    /// Whether all tensors of the operation have explicit layouts, and their shapes differ. If the shapes are equal,
+    /// the ordinary rules apply, which give the tensors one layout.
     pub(super) fn is_explicit(&self, op: Op) -> bool {
         let operation = self.body.op(op);
         let values = operation.operands.iter().chain(&operation.results);

@@ -1,4 +1,4 @@
-//! Rematerializable values: they are computed once in every layout that is required of them.
+//! Rematerializable values: they are computed once for each layout that is required of them.
 
 use super::build::Builder;
 use super::{Remat, RequiredLayout, Role};
@@ -11,7 +11,7 @@ use tilewright_tile::{Op, Operation};
 /// Max number of operations by which a value is rematerialized.
 const LARGEST_CONE: u32 = 48;
 
-/// Operations that cost no instruction, whatever the layout, and can be rematerialized in any layout.
+/// Operations that issue no instruction in any layout, and so can be rematerialized.
 const NO_INSTRUCTION: [&str; 9] = [
     arith::CONSTANT,
     tt::MAKE_RANGE,
@@ -34,7 +34,8 @@ impl Builder<'_, '_> {
         is_pure && kind && !given && self.cone(operation).is_some_and(|cone| cone <= LARGEST_CONE)
     }
 
-    /// Returns the number of operations that rematerialize a value; `None` if an operand cannot be rematerialized.
+    /// Returns the number of operations that compute a value from constants; `None` if a tensor operand cannot be
+    /// rematerialized.
     fn cone(&self, operation: &Operation) -> Option<u32> {
         let tensors = operation.operands.iter().filter(|value| self.is_tensor(**value));
         let mut cone = u32::from(!operation.operands.is_empty());
@@ -75,8 +76,8 @@ fn is_issued(operation: &Operation) -> bool {
     (operation.definition.traits.elementwise || name == arith::SELECT) && !NO_INSTRUCTION.contains(&name)
 }
 
-/// Returns for each axis how many neighbouring elements are equal or consecutive, from axis information (Triton's
-/// AxisInfo).
+/// Returns, for each axis, the number of neighbouring elements that are equal or consecutive, from axis information
+/// (Triton's AxisInfo).
 fn together(info: &AxisInfo) -> Vec<u64> {
     (0..info.rank()).map(|axis| info.axis(axis)).map(|along| along.contiguity.max(along.constancy)).collect()
 }

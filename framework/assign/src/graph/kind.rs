@@ -25,9 +25,11 @@ pub(crate) enum Kind {
     Elementwise(f64),
     /// A global-memory access, with the memory and the direction.
     Access(Access),
-    /// A reduction: its axis, the element bits of each operand, and the instructions of one combination.
+    /// A reduction: its axis, the element bits of each operand, and the number of instructions that combine two
+    /// elements.
     Reduce(usize, Vec<u32>, f64),
-    /// A scan: its axis, the element bits of each operand, its direction, and the instructions of one combination.
+    /// A scan: its axis, the element bits of each operand, its direction, and the number of instructions that combine
+    /// two elements.
     Scan(usize, Vec<u32>, ScanDirection, f64),
     /// A gather: its axis, the element bits, and the source tensor.
     Gather(usize, u32, Value),
@@ -36,8 +38,8 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// Returns the access through the pointers of an operation; `Nothing` if the operation has no pointer tensor that
-    /// AxisInfo describes.
+    /// Returns the kind [`Kind::Access`] for the accesses through the pointers of an operation; `Nothing` if the
+    /// operation has no tensor of pointers.
     pub(crate) fn of_access(body: &Body, axis_info: &AxisInfoMap, op: Op, direction: Direction) -> Self {
         let pointers = body.operand(op, "ptr").or_else(|| body.operand(op, "src"));
         match pointers.and_then(|pointers| pointer_memory(body, axis_info, pointers, body.operands(op, "mask"))) {

@@ -17,7 +17,7 @@ pub(crate) struct Port {
     pub back: Option<TransferId>,
 }
 
-/// One choice of a layout, for an operation or for a value carried by a loop or branch.
+/// A node of the layout graph: one choice of a layout, for an operation or for a value carried by a loop or branch.
 #[derive(Debug, Clone)]
 pub(crate) struct Node {
     /// The kind of the node, which determines its cost.
@@ -34,7 +34,7 @@ pub(crate) struct Node {
     pub ins: Vec<Port>,
     /// The only key (layout) that the node may take; `None` if any key is allowed.
     pub fixed: Option<LayoutId>,
-    /// The operands that the node takes in any layout, but whose layout its cost depends on (the source of a gather).
+    /// The operands that the node takes in any layout, but whose layouts its cost depends on (the source of a gather).
     pub watched: Vec<Value>,
 }
 
@@ -75,12 +75,12 @@ pub(crate) enum RequiredLayout {
     OfResult(TransferId),
 }
 
-/// The properties of a rematerializable value: one that can be computed again in every layout that is required of it.
+/// The properties of a rematerializable value, which is computed once for each layout that is required of it.
 #[derive(Debug, Clone)]
 pub(crate) struct Remat {
     /// Whether the value's operation issues an instruction for each register; constants and shape operations do not.
     pub is_issued: bool,
-    /// For each axis, the number of neighbouring elements that are equal or consecutive. One instruction computes them
+    /// For each axis, the number of neighbouring elements that are equal or consecutive. One instruction serves them
     /// all, because accesses fold constant offsets into their address.
     pub together: Vec<u64>,
     /// The tensor operands of the value's operation, each with the layout transfer from the value's layout to the
@@ -108,13 +108,12 @@ pub(crate) struct Graph<'a> {
     /// For each value index, the assumed number of executions of the value's definition, relative to code outside of
     /// loops.
     pub weights: Vec<f64>,
-    /// For each value index, the number of bits by which an element moves between threads or memories.
+    /// For each value index, the number of bits of an element while it moves between threads or memories.
     pub bits: Vec<u32>,
     /// For each operation index, the layout that the operation requires of each operand.
     pub wants: Vec<Vec<RequiredLayout>>,
     /// For each value index, the nodes that require a layout of the value, each with the layout transfer from its key.
     pub users: Vec<Vec<(usize, TransferId)>>,
-    /// For each value index, the nodes whose cost depends on the value's layout although they take the value in any
-    /// layout.
+    /// For each value index, the nodes that take the value in any layout, but whose cost depends on its layout.
     pub watchers: Vec<Vec<usize>>,
 }

@@ -71,7 +71,7 @@ impl Builder<'_, '_> {
         Ok(())
     }
 
-    /// Whether all tensor operands and results have one shape.
+    /// Whether all tensor operands and results of an operation have the same shape.
     pub(super) fn is_of_one_shape(&self, op: Op) -> bool {
         let operation = self.body.op(op);
         let mut shapes = operation.operands.iter().chain(&operation.results).filter(|value| self.is_tensor(**value));
@@ -135,8 +135,8 @@ impl Builder<'_, '_> {
         Ok(())
     }
 
-    /// Returns the max number of elements that one access through a tensor descriptor covers. It is unlimited for
-    /// targets with bulk tensor copies, which handle the edges of a box themselves.
+    /// Returns the max number of elements that one access through the operation's tensor descriptor covers. It is
+    /// `u64::MAX` for targets with bulk tensor copies, which handle the bounds of the tensor themselves.
     fn together(&self, op: Op) -> u64 {
         let is_box = |operand: &Operand| matches!(operand, Operand::Box(_));
         let rows = self.config.context.instructions;
@@ -164,7 +164,7 @@ impl Builder<'_, '_> {
         Ok(())
     }
 
-    /// Adds `tt.gather`: the result has the layout of the indices, the source any layout.
+    /// Adds a node for `tt.gather`: the result has the layout of the indices; the source may have any layout.
     fn gathers(&mut self, op: Op, weight: f64) -> Result<(), EngineError> {
         let operation = self.body.op(op).clone();
         let axis = self.integer_attribute(op, "axis").unwrap_or(0);
@@ -178,7 +178,7 @@ impl Builder<'_, '_> {
         Ok(())
     }
 
-    /// Adds `tt.histogram`: the source and its mask share a layout, the histogram has another.
+    /// Adds nodes for `tt.histogram`: the source and its mask share a layout; the result has a layout of its own.
     fn add_histogram(&mut self, op: Op, weight: f64) -> Result<(), EngineError> {
         let operands = self.body.op(op).operands.clone();
         if let Some(&first) = operands.first() {
@@ -196,7 +196,7 @@ impl Builder<'_, '_> {
         let mut nodes = [None; 5];
         for ((group, layout), own) in OPERANDS.into_iter().zip(dot_plan.layouts()).zip(&mut nodes) {
             let Some(value) = self.body.operand(op, group).filter(|value| self.is_tensor(*value)) else { continue };
-            // One value can be an operand of two groups, so its index comes from the group.
+            // One value may be an operand of two groups, so its operand index is found by the group.
             let Some(operand) = find_operand_index(&operation, group) else { continue };
             let Some(layout) = layout else {
                 self.set_required(op, operand, RequiredLayout::AsIs);
@@ -208,7 +208,7 @@ impl Builder<'_, '_> {
             if group == "c" {
                 self.out(node, operation.results[0], LayoutTransfer::Same, Some(LayoutTransfer::Same), weight);
             }
-            // An explicit layout of the program takes precedence over the plan's.
+            // A layout that the program states takes precedence over the plan's.
             self.graph.nodes[node].fixed.get_or_insert(key);
             *own = Some(node);
         }
@@ -216,7 +216,8 @@ impl Builder<'_, '_> {
         Ok(())
     }
 
-    /// Adds an operation that takes its operands in the layouts that they have; each result gets a node of its own.
+    /// Adds nodes for an operation that takes its operands in the layouts that they have; each result gets a node of
+    /// its own.
     fn add_independent_results(&mut self, op: Op, weight: f64) -> Result<(), EngineError> {
         self.leave_unconstrained(op);
         let results: Vec<Value> = self.body.op(op).results.to_vec();

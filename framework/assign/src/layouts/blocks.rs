@@ -6,14 +6,14 @@ use tilewright_plan::movement::{GlobalTensor, MovementError, find_coalesced_layo
 use crate::LaunchConfig;
 use crate::layouts::{canonical_order, coordinates};
 
-/// For each bit of a block's index in its cluster, the coordinates that it adds, one for each axis. A bit whose
-/// coordinates are all zero numbers replicas.
+/// The division of a tensor among the blocks of a cluster. Each bit of a block's index adds these coordinates, one for
+/// each axis; a bit whose coordinates are all zero numbers replicas.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct BlockDivision(Vec<Vec<u64>>);
 
 impl BlockDivision {
-    /// Returns the division of a tensor by its layout, for 2^`block_bits` blocks. A layout without a block dim has all
-    /// elements in every block.
+    /// Returns the division that a tensor's layout states, for 2^`block_bits` blocks. In a layout without a block dim,
+    /// every block has all elements.
     #[must_use]
     pub fn of(layout: &LinearLayout, block_bits: u32) -> Self {
         let rank = layout.outs().len();
@@ -23,8 +23,9 @@ impl BlockDivision {
         Self(bits)
     }
 
-    /// Divides a tensor by axes: each block bit halves an axis, or numbers replicas if it is `None`. The first bits are
-    /// the lower halves' sizes.
+    /// Divides a tensor of this shape: each bit of a block's index halves an axis, or numbers replicas (`None`). Of
+    /// several bits that halve one axis, the first moves by the size of one block's share, each further one twice as
+    /// far.
     #[must_use]
     pub fn along(shape: &[u64], axes: &[Option<usize>]) -> Self {
         let mut sizes = shape.to_vec();
@@ -41,8 +42,8 @@ impl BlockDivision {
         Self(bits.collect())
     }
 
-    /// For each block bit, the axis along which it divides the tensor; `None` if it numbers replicas, or divides along
-    /// several axes.
+    /// Returns, for each bit of a block's index, the axis along which it divides the tensor; `None` if it numbers
+    /// replicas, or divides along several axes.
     #[must_use]
     pub fn axes(&self) -> Vec<Option<usize>> {
         let only = |bit: &Vec<u64>| {
@@ -65,7 +66,8 @@ impl BlockDivision {
         shape.iter().enumerate().map(|(axis, &size)| (size >> divided(axis)).max(1)).collect()
     }
 
-    /// Extends the layout of one block's share to the tensor of all blocks.
+    /// Extends the layout of one block's share of a tensor to the tensor of all blocks; `shape` is that of the whole
+    /// tensor.
     ///
     /// # Errors
     /// [`LayoutError`]: a coordinate is outside the tensor.
@@ -91,7 +93,7 @@ impl BlockDivision {
         LinearLayout::from_columns(ins, outs, &columns)
     }
 
-    /// Returns the coalesced layout of a tensor with this division, for row-major memory.
+    /// Returns the layout of a tensor with this division in which accesses of row-major memory are coalesced.
     ///
     /// # Errors
     /// [`MovementError`]: the launch configuration exceeds the target.
@@ -103,7 +105,8 @@ impl BlockDivision {
     }
 }
 
-/// Returns the coalesced layout of an access by all threads of a cluster, whose blocks divide the first axes.
+/// Returns the layout of a tensor in which accesses of `memory` by all threads of a cluster are coalesced. The blocks
+/// divide the tensor along its first axes.
 pub(crate) fn coalesced_over_blocks(
     memory: &GlobalTensor,
     element_bits: u32,
@@ -140,9 +143,9 @@ fn first_axes(shape: &[u64], block_bits: u32) -> Vec<Option<usize>> {
     (0..block_bits).map(halved).collect()
 }
 
-/// Returns a layout of the same tensor in which each block holds all elements along the axes that `is_replicated` selects:
-/// block bits that move along such an axis number replicas, and registers number the elements instead. `None` if the
-/// layout is such a layout.
+/// Returns a layout of the same tensor in which each block holds all elements along the axes that `is_replicated`
+/// selects. Block bits that move along such an axis number replicas, and additional registers hold the elements
+/// instead. `None` if `layout` already has this form.
 ///
 /// # Errors
 /// [`LayoutError`]: the layout has other dims than register, lane, warp and block.

@@ -9,8 +9,8 @@ use tilewright_layout::{Dim, LayoutError, LinearLayout, Space};
 
 use super::coordinates::{coordinates_of_index, map_coordinates, row_major};
 
-/// A map from the layout of one tensor to that of another with the same elements in the same registers and threads.
-/// Axes are numbered in the source tensor.
+/// A map from the layout of one tensor to that of another whose elements are in the same registers and threads. Axes
+/// are numbered as in the source tensor.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum LayoutTransfer {
     /// The identity: both tensors have the same layout.
@@ -25,10 +25,10 @@ pub enum LayoutTransfer {
     InsertAxis(usize),
     /// Reduces the sizes of these axes to 1.
     ReduceToOne(Vec<usize>),
-    /// Appends an axis of size 2; a new lowest register bit is the index along it.
+    /// Appends an axis of size 2; a new lowest register bit is the index along it (`tt.join`).
     Paired,
-    /// Takes one half of a tensor along its last axis, which has size 2; a register bit must be the index along it. If
-    /// lanes or warps index that axis, this transfers the nearest layout whose index is a register bit.
+    /// Takes one half of a tensor along its last axis, which has size 2 (`tt.split`). A register bit must be the index
+    /// along this axis; if lanes or warps index it, the nearest layout in which a register bit does is used instead.
     Unpaired,
     /// Doubles the size of an axis; a new highest register bit selects the upper half.
     Stacked(usize),
@@ -42,7 +42,7 @@ pub enum LayoutTransfer {
 }
 
 impl LayoutTransfer {
-    /// Returns the layout of the other tensor, from `layout`.
+    /// Applies the map to the layout of the source tensor; returns the layout of the result.
     ///
     /// # Errors
     /// [`LayoutError`]: the transfer does not apply to this shape.
@@ -139,7 +139,7 @@ fn without(values: &[u64], axis: usize) -> Vec<u64> {
     values.iter().enumerate().filter(|(index, _)| *index != axis).map(|(_, &at)| at).collect()
 }
 
-/// Removes register bases that are linearly dependent on earlier ones.
+/// Removes register bases that are linear combinations of earlier ones: their registers only hold replicas.
 fn remove_replicated_registers(layout: LinearLayout) -> Result<LinearLayout, LayoutError> {
     let mut span = Subspace::default();
     let registers: Vec<u64> =
@@ -152,7 +152,7 @@ fn with_registers(layout: &LinearLayout, registers: &[u64]) -> Result<LinearLayo
     with_columns(layout, Dim::REGISTER, registers)
 }
 
-/// Returns a layout with the bases `instead` of one input dim.
+/// Returns a layout in which the bases of the input dim `of` are replaced by `instead`.
 fn with_columns(layout: &LinearLayout, of: Dim, instead: &[u64]) -> Result<LinearLayout, LayoutError> {
     let mut ins = Space::default();
     let mut columns = Vec::new();
@@ -164,15 +164,16 @@ fn with_columns(layout: &LinearLayout, of: Dim, instead: &[u64]) -> Result<Linea
     LinearLayout::from_columns(ins, layout.outs().clone(), &columns)
 }
 
-/// Inserts a register basis at the index `source`; it advances by `by` along an axis.
+/// Inserts a register basis, as the bit `source` of the register index; it advances by `by` along an axis.
 fn with_register(layout: &LinearLayout, source: usize, axis: usize, by: u64) -> Result<LinearLayout, LayoutError> {
     let mut registers = layout.columns_of(Dim::REGISTER).to_vec();
     registers.insert(source.min(registers.len()), layout.outs().pack(&[(Dim::tensor(axis), by)])?);
     with_registers(layout, &registers)
 }
 
-/// Removes the register basis that selects the half of each pair. If lanes or warps select it, the lowest register
-/// basis takes their place, because the conversion that this implies needs the fewest shuffles.
+/// Removes the axis of a tensor of pairs, with the register bit that selects the element of a pair. If lanes or warps
+/// select it, the lowest register bit takes their place, because the conversion that this implies needs the fewest
+/// shuffles.
 fn unpaired(layout: &LinearLayout, axis: usize) -> Result<LinearLayout, LayoutError> {
     let moves = |&column: &u64| layout.outs().coordinate(column, Dim::tensor(axis)) != 0;
     let mut registers = layout.columns_of(Dim::REGISTER).to_vec();
@@ -183,7 +184,7 @@ fn unpaired(layout: &LinearLayout, axis: usize) -> Result<LinearLayout, LayoutEr
         None => return Err(LayoutError::NotSurjective { rank: layout.rank(), bits: layout.outs().bits() }),
     };
     let rest = with_registers(layout, &registers)?;
-    // Other bases that also cross the halves are taken relative to the removed one.
+    // Other bases that move along the removed axis too are changed by the removed one, so that they do not.
     let mut found = false;
     let columns: Vec<u64> = rest
         .columns()

@@ -6,8 +6,8 @@ use tilewright_layout::families::Neutral;
 use tilewright_layout::{Dim, Families, FamilyAttribute, FamilySpec, Layout, LinearLayout};
 use tilewright_tile::LayoutName;
 
-/// Returns the name of a distributed layout: `#ttg.blocked<...>` if the layout is blocked, else `#ttg.linear<...>`.
-/// Equal layouts have equal names.
+/// Returns the name of a distributed layout: `#ttg.blocked<...>` if the layout is blocked, else its bases as
+/// `#ttg.linear<...>` or `#ttg.generic_linear<...>`. Equal layouts have equal names.
 #[must_use]
 pub fn layout_name(layout: &LinearLayout) -> LayoutName {
     blocked(layout).unwrap_or_else(|| linear(layout))
@@ -16,7 +16,8 @@ pub fn layout_name(layout: &LinearLayout) -> LayoutName {
 const INPUTS: [(Dim, &str); 4] =
     [(Dim::REGISTER, "register"), (Dim::LANE, "lane"), (Dim::WARP, "warp"), (Dim::BLOCK, "block")];
 
-/// Names a layout by its bases, as `#ttg.linear`, or as `#ttg.generic_linear` if it does not permute bits.
+/// Names a layout by its bases: as `#ttg.linear`, or as `#ttg.generic_linear` if a basis moves several bits of
+/// coordinates, or two bases move one bit.
 fn linear(layout: &LinearLayout) -> LayoutName {
     let family = if layout.is_distributed() { "linear" } else { "generic_linear" };
     let mut text = format!("#ttg.{family}<{{");
@@ -41,13 +42,14 @@ fn blocked(layout: &LinearLayout) -> Option<LayoutName> {
     let rank = layout.outs().len();
     let shape: Vec<u64> = layout.outs().iter().map(|(_, bits)| 1 << bits).collect();
     let order = order_of(layout)?;
-    // Registers beyond the first vector repeat the tile, so every prefix of the register bases is tried as the vector.
+    // Further registers repeat the tile of a blocked layout, so each prefix of the register bases is tried as the
+    // vector, the longest first.
     for vector in (0..=layout.in_bits(Dim::REGISTER) as usize).rev() {
         let registers = layout.columns_of(Dim::REGISTER).get(..vector)?;
         let sizes = [registers, layout.columns_of(Dim::LANE), layout.columns_of(Dim::WARP)]
             .map(|columns| sizes_of(layout, columns, rank));
         let [Some(registers), Some(mut lanes), Some(mut warps)] = sizes else { continue };
-        // Replicas come from lanes and warps beyond the shape; they extend the slowest axis.
+        // Lanes and warps beyond the shape hold replicas; the parameters count them along the slowest axis.
         let slowest = *order.last()?;
         for (dim, sizes) in [(Dim::LANE, &mut lanes), (Dim::WARP, &mut warps)] {
             let covered: u64 = sizes.iter().product();
@@ -71,8 +73,8 @@ fn blocked(layout: &LinearLayout) -> Option<LayoutName> {
     None
 }
 
-/// Returns the axes ordered by the first register, lane or warp basis that advances along them; axes without a basis
-/// follow, the last axis first.
+/// Returns the axes in the order in which register, then lane, then warp bases first advance along them. Axes without a
+/// basis follow, the last axis first. `None` if a basis moves several bits.
 fn order_of(layout: &LinearLayout) -> Option<Vec<usize>> {
     let mut order = Vec::new();
     for &column in [Dim::REGISTER, Dim::LANE, Dim::WARP].iter().flat_map(|&dim| layout.columns_of(dim)) {
@@ -88,12 +90,13 @@ fn order_of(layout: &LinearLayout) -> Option<Vec<usize>> {
     Some(order)
 }
 
-/// Returns the axis along which a basis advances; `None` if it advances along no axis.
+/// Returns the first axis along which a basis advances; `None` if it advances along no axis.
 fn axis_of(layout: &LinearLayout, column: u64) -> Option<usize> {
     layout.outs().unpack(column).find(|&(_, by)| by != 0).and_then(|(dim, _)| dim.tensor_axis())
 }
 
-/// Returns the size that the columns span along each axis; zero columns (replicas) do not count.
+/// Returns, for each axis, two to the power of the number of columns that advance along it. Zero columns (replicas) do
+/// not count.
 fn sizes_of(layout: &LinearLayout, columns: &[u64], rank: usize) -> Option<Vec<u64>> {
     let mut sizes = vec![1u64; rank];
     for &column in columns.iter().filter(|&&column| column != 0) {

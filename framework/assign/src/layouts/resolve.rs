@@ -53,7 +53,7 @@ pub struct MemoryTensorLayout {
     pub layout: Layout,
     /// The shape of the tensor that the layout covers: the shape of the allocation if the type is a subview.
     pub shape: Vec<u64>,
-    /// The number of such tensors in the allocation along each leading axis that the layout does not cover.
+    /// For each leading axis that the layout does not cover, the number of such tensors in the allocation along it.
     pub copies: Vec<u64>,
 }
 
@@ -144,11 +144,11 @@ fn split(memory: &MemDescType) -> (&[u64], &[u64]) {
     allocation_shape.split_at(allocation_shape.len() - own)
 }
 
-/// The rank of a layout whose parameters do not show it: Triton omits a rank of two.
+/// The rank of a layout from whose parameters it does not follow: Triton omits parameters for rank two.
 const USUAL_RANK: usize = 2;
 
-/// Returns the rank of a layout by its parameters: an explicit `rank`, the length of `order` or `shape`, or the length
-/// of a basis. `None` if no parameter shows it.
+/// Returns the rank of a layout, which follows from its parameters: an explicit `rank`, the length of `order` or
+/// `shape`, or the length of a basis. `None` if it follows from none.
 fn rank(spec: &FamilySpec) -> Option<usize> {
     if let Some(FamilyAttribute::Int(rank)) = spec.attributes.get("rank") {
         return usize::try_from(*rank).ok();

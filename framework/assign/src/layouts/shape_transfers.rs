@@ -6,8 +6,8 @@ use tilewright_tile::{Attribute, Body, Op};
 
 use super::LayoutTransfer;
 
-/// Returns the layout transfers of `tt.trans`, `tt.reshape` and `tt.expand_dims`: from the result to the operand, and
-/// from the operand to the result; `None` for other operations.
+/// Returns the two layout transfers of `tt.trans`, `tt.reshape` or `tt.expand_dims`: from the result to the operand,
+/// and from the operand to the result. `None` for other operations.
 pub(crate) fn shape_transfers(body: &Body, op: Op) -> Option<[LayoutTransfer; 2]> {
     let operation = body.op(op);
     let shape = |value| body.ty(value).shape().map(<[u64]>::to_vec);
@@ -34,8 +34,8 @@ pub(crate) fn shape_transfers(body: &Body, op: Op) -> Option<[LayoutTransfer; 2]
     })
 }
 
-/// Returns the axis along which elements are adjacent after these transfers if they are adjacent along `axis` in a
-/// tensor of this shape; `None` if there is none.
+/// Follows adjacent elements of a tensor of this shape through layout transfers: those that are adjacent along `axis`
+/// before are adjacent along the returned axis after. `None` if they are not adjacent after.
 pub(crate) fn transferred_axis(shape: &[u64], axis: usize, transfers: &[LayoutTransfer]) -> Option<usize> {
     let sizes: Vec<(Dim, u64)> = shape.iter().enumerate().map(|(axis, &size)| (Dim::tensor(axis), size)).collect();
     let outs = Space::of_sizes(&sizes).ok()?;

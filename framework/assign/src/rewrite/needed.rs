@@ -8,7 +8,7 @@ use tilewright_tile::{Op, Value, ValueOrigin};
 
 impl Rewriter<'_, '_, '_> {
     /// Returns the layout that an operation requires of an operand; `None` if it requires none. `result_layout` is the
-    /// layout of the operation's result if the operation is rematerialized.
+    /// layout of the operation's result, given if the operation is rematerialized.
     pub(super) fn required(
         &self,
         op: Op,
@@ -54,7 +54,7 @@ impl Rewriter<'_, '_, '_> {
                 continue;
             }
             let ValueOrigin::Result(op, _) = self.body.origin(value) else { continue };
-            // All results of an operation come from one clone.
+            // All results of an operation are rematerialized together, by one clone.
             for result in self.body.op(op).results.clone() {
                 self.needed[result.index()].push(layout);
             }

@@ -1,7 +1,8 @@
-//! Order of operations: rematerialized operations keep their position, conversions are placed before their first use.
+//! Order of operations: clones of a rematerialized operation take its position, conversions are placed before their
+//! first use.
 //!
-//! Loads of distant values are therefore issued before anything waits for them. The conversions of one operation are
-//! adjacent, so that they can share barriers. A conversion never moves into a loop or a branch.
+//! So loads are issued before the conversion of an earlier load's value waits for it. The conversions for one operation
+//! are adjacent, so that they can share barriers. A conversion never moves into a loop or a branch.
 
 use std::collections::BTreeSet;
 
@@ -25,8 +26,8 @@ impl Rewriter<'_, '_, '_> {
         self.body.set_ops(block, ops);
     }
 
-    /// Places each conversion in `open` whose value belongs to this block before the first operation that uses the
-    /// value, directly or in a nested region.
+    /// Places the conversions of values that a block defines, and removes them from `open`. Each comes before the
+    /// block's first operation that uses its result, directly or in a nested region.
     fn put_conversions(&mut self, block: Block, open: &mut BTreeSet<Op>) {
         if open.is_empty() {
             return;

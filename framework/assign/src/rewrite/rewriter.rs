@@ -30,21 +30,22 @@ pub(super) struct Rewriter<'r, 's, 'a> {
     pub(super) config: &'r LaunchConfig<'r>,
     pub(super) body: Body,
     convert: Arc<Definition>,
-    /// For each value index, the layouts required of a rematerialized value, in the order of discovery.
+    /// For each value index, the layouts that are required of the value if it is rematerialized, in the order of
+    /// discovery.
     pub(super) needed: Vec<Vec<LayoutId>>,
     pub(super) versions: Versions,
-    /// For each operation, the clones that replace it.
+    /// For each rematerialized operation, the clones that replace it.
     pub(super) instead: BTreeMap<Op, Vec<Op>>,
-    /// The clones of rematerialized operations, each with its layout.
+    /// The clones of rematerialized operations, each with the layout of its results.
     pub(super) rematerialized: Vec<(Op, LayoutId)>,
     /// For each clone, the original operation, which has the same operand requirements.
     pub(super) model: BTreeMap<Op, Op>,
-    /// For each converted value, the conversion that produces it.
+    /// For each result of a conversion, the conversion that produces it.
     pub(super) conversions: BTreeMap<Value, Op>,
     left: Vec<RemainingConversion>,
 }
 
-/// Rewrites a function with the layouts of a state; also returns the conversions that remain.
+/// Writes the layouts of `state` into a function; also returns the conversions that remain.
 pub(crate) fn rewrite(
     function: &Function,
     state: &State<'_, '_>,
@@ -102,7 +103,7 @@ impl Rewriter<'_, '_, '_> {
         self.state.graph.roles[value.index()]
     }
 
-    /// Whether an operation is rematerialized: computed again in every layout that is required of its result.
+    /// Whether an operation is rematerialized: cloned for each layout that is required of its result.
     pub(super) fn is_free(&self, op: Op) -> bool {
         let results = &self.body.op(op).results;
         results.first().is_some_and(|result| matches!(self.state.graph.roles.get(result.index()), Some(Role::Free(_))))
@@ -117,7 +118,7 @@ impl Rewriter<'_, '_, '_> {
         }
     }
 
-    /// Sets the types of all values to their assigned layouts.
+    /// Writes the assigned layout of each value that has one into its type.
     fn make_homes(&mut self) {
         for node in &self.state.graph.nodes {
             for end in &node.outs {
@@ -156,7 +157,8 @@ impl Rewriter<'_, '_, '_> {
         }
     }
 
-    /// Replaces the operands of an operation by the versions of their values in the required layouts.
+    /// Replaces the operands of an operation by values with the same elements in the required layouts. `model` is the
+    /// operation whose requirements count: `op`, or the operation that `op` is a clone of.
     fn set_operands(&mut self, op: Op, model: Op, result_layout: Option<LayoutId>) -> Result<(), EngineError> {
         for operand in 0..self.body.op(op).operands.len() {
             let value = self.body.op(op).operands[operand];

@@ -14,12 +14,12 @@ use tilewright_tile::transform::loads::{
 pub(super) struct BlockResources {
     /// Bytes of shared memory.
     bytes: u64,
-    /// Number of 32-bit registers of a lane besides those that the program uses.
+    /// Number of 32-bit registers of a lane that the program does not use.
     registers: u64,
 }
 
 impl BlockResources {
-    /// Returns the resources that are left by a program with `live` registers of a lane.
+    /// Returns the resources that a program leaves which uses `live` registers of a lane and no shared memory.
     pub fn of(config: &LaunchConfig<'_>, live: u64) -> Self {
         let limits = &config.context.target.limits;
         let lanes = u64::from(config.lanes * config.warps).max(1);
@@ -29,15 +29,15 @@ impl BlockResources {
     }
 }
 
-/// The prefetched loads of a loop, and their report.
+/// The choice for one loop: its prefetched loads (`staged`), and their report.
 pub(super) struct LoopDecision {
     pub staged: PipelinedLoop,
     pub line: LoopReport,
 }
 
 impl PipelinePlanner<'_> {
-    /// Chooses the loads of a loop that are prefetched, in at most `required` stages and within the resources of the
-    /// block.
+    /// Chooses the loads of a loop that are prefetched, with at most `required` stages; takes the resources that they
+    /// need from `room`.
     pub fn choose_prefetches(&self, of: &LoadLoop, required: u32, room: &mut BlockResources) -> LoopDecision {
         let body = self.body;
         let mut line = LoopReport {
@@ -117,8 +117,8 @@ impl PipelinePlanner<'_> {
         LoopDecision { staged, line }
     }
 
-    /// Chooses the operands that are stored to shared memory before the loop: those with a layout that the MMA can read
-    /// there, while shared memory is left.
+    /// Chooses the MMA operands that are stored to shared memory before the loop. A layout must exist that the MMA can
+    /// read there, and `room` must have shared memory left.
     fn choose_stored_operands(
         &self,
         of: &LoadLoop,
@@ -141,10 +141,11 @@ impl PipelinePlanner<'_> {
     }
 }
 
-/// Bytes of shared memory for the mbarrier of a stage.
+/// Bytes of shared memory that the mbarrier of one stage takes.
 const MBARRIER_BYTES: u64 = 8;
 
-/// Returns the bytes of shared memory of the buffers of all prefetched loads.
+/// Returns the bytes of shared memory that the buffers of all prefetched loads take, with their mbarriers, for `stages`
+/// stages.
 fn buffer_bytes(found: &[(PrefetchableLoad, PrefetchPlan)], stages: u32) -> u64 {
     let of = |how: &PrefetchPlan| match how.path {
         PrefetchPath::Copy | PrefetchPath::TensorCopy => how.bytes * u64::from(stages),

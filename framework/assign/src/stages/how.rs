@@ -40,9 +40,10 @@ pub(super) struct PrefetchPlan {
     pub solution: Option<SharedLayoutSolution>,
     /// Bytes of one buffer in shared memory.
     pub bytes: u64,
-    /// Number of 32-bit registers of a lane that hold the loaded value while the load is in flight during an iteration.
+    /// Number of 32-bit registers of a lane that hold the loaded value while the load is in flight; zero for copies.
     pub registers: u64,
-    /// For a bulk tensor copy, the layout of a buffer as a block of the descriptor.
+    /// For a bulk tensor copy, the shared-memory layout of a buffer in the axes of the descriptor's block; `None`
+    /// otherwise.
     pub block: Option<LayoutName>,
 }
 
@@ -64,22 +65,25 @@ impl PipelinePlanner<'_> {
         plan.is_ok_and(|plan| matches!(plan.path, ConversionKind::Shared | ConversionKind::Mixed))
     }
 
-    /// Whether the MMA of a dot reads its whole operand A (`side` 0) or B (1) from shared memory in the stored layout.
+    /// Whether the MMA of a dot reads all of operand A (`side` 0) or B (1) from shared memory, in the layout in which
+    /// it is stored.
     pub fn reads(&self, op: Op, side: usize) -> bool {
         let Some(planned) = self.dot_plan(op) else { return false };
         let in_memory = planned.operands[side].is_none() && planned.batches.is_none();
         in_memory && mma_operand_access(&planned.plan, side, "MMA", self.config).is_some()
     }
 
-    /// Returns the plan of a dot, or `None` if there is none.
+    /// Returns the plan of a dot; `None` if the target cannot execute the dot.
     fn dot_plan(&self, op: Op) -> Option<Rc<DotPlan>> {
         let mut known = self.dot_plans.borrow_mut();
         known.entry(op).or_insert_with(|| plan_dot(self.body, op, self.config).ok().map(Rc::new)).clone()
     }
 
-    /// Returns the dots of a loop if their MMAs may be in flight when the next iteration begins: copies fill the
-    /// buffers that the MMAs read, or the operand is stored before the loop, and the loop only carries their
-    /// accumulators. Stores may fill buffers if waits for MMAs cover the whole block. Returns none if one dot may not.
+    /// Returns all dots of a loop if their MMAs may be in flight when the next iteration begins; none if one dot's may
+    /// not.
+    ///
+    /// The buffers that the MMAs read must be filled by copies, or by stores if waits for MMAs cover the whole block;
+    /// operands may also be stored before the loop. The loop may only carry the accumulators.
     pub(super) fn overlapped_dots(
         &self,
         of: Op,
@@ -105,8 +109,8 @@ impl PipelinePlanner<'_> {
         if may_fill && dots.iter().all(may_overlap) { dots } else { Vec::new() }
     }
 
-    /// Whether a wait for the MMAs of these dots, by any thread, covers the MMAs of the whole block: they arrive at
-    /// mbarriers. False for no dots.
+    /// Whether a wait for the MMAs of these dots, by any thread, covers the MMAs of the whole block, because they
+    /// arrive at mbarriers. False if there are no dots.
     pub(super) fn waits_cover_block(&self, dots: &[Op]) -> bool {
         let covers = |dot: &Op| self.dot_plan(*dot).is_some_and(|planned| planned.plan.is_in_tensor_memory());
         !dots.is_empty() && dots.iter().all(covers)
@@ -116,7 +120,8 @@ impl PipelinePlanner<'_> {
         self.layouts.distributed(self.body.ty(value)).ok()
     }
 
-    /// Plans the prefetch of a load; by an asynchronous copy only if `copies` is true.
+    /// Plans the prefetch of a load: by a copy to shared memory if `copies` is true and one is possible, else through
+    /// registers.
     ///
     /// # Errors
     /// The reason why the load cannot be prefetched.
@@ -146,7 +151,8 @@ impl PipelinePlanner<'_> {
         Ok(PrefetchPlan { path, solution, bytes, registers, block: None })
     }
 
-    /// Checks that the MMA instruction which reads a buffer, if one does, can read it in the layout of the solution.
+    /// Checks that the MMA instruction that reads a buffer, if `reader` is one, can read it in the memory layout of
+    /// `solution`.
     pub(super) fn check_operand(&self, reader: BufferReader, solution: &SharedLayoutSolution) -> Result<(), String> {
         let BufferReader::MmaOperand(op, side) = reader else { return Ok(()) };
         let planned = self.dot_plan(op).ok_or("its dot has no plan")?;
@@ -154,8 +160,8 @@ impl PipelinePlanner<'_> {
         plan.map(drop).map_err(|error| error.to_string())
     }
 
-    /// Plans the buffer of an operand that is stored before the loop; returns the solution and the buffer's bytes.
-    /// `None` if no layout serves both the store and the MMA.
+    /// Plans the shared-memory buffer of an operand that is stored before the loop. Returns its memory layout with the
+    /// accesses, and the size of the buffer in bytes. `None` if no layout serves both the store and the MMA.
     pub(super) fn plan_stored_operand(&self, operand: &InvariantOperand) -> Option<(SharedLayoutSolution, u64)> {
         let InvariantOperand { dot, side, value } = *operand;
         let (ty, context) = (self.body.ty(value), &self.config.context);
@@ -181,8 +187,11 @@ impl PipelinePlanner<'_> {
         }
     }
 
-    /// Plans an asynchronous copy by an instruction as wide as the load; returns the solution and the bytes of a
-    /// buffer. `None` if the copy would have bank conflicts or fetch elements that the load does not.
+    /// Plans an asynchronous copy of a load's value to shared memory, by an instruction as wide as the load. Returns
+    /// the memory layout of a buffer with its accesses, and the size of one buffer in bytes.
+    ///
+    /// `None` if no such instruction exists, if accesses would have bank conflicts, or if the copy would fetch elements
+    /// that the load does not.
     fn copied(
         &self,
         load: &PrefetchableLoad,
@@ -240,8 +249,8 @@ impl PipelinePlanner<'_> {
         is_async.then_some((solution, bytes))
     }
 
-    /// Returns the number of bytes that are contiguous both in a lane's first registers and in global memory, and share
-    /// one mask value.
+    /// Returns how many bytes, from a lane's first register on, are contiguous in both registers and global memory, and
+    /// share one mask value.
     fn together(&self, pointers: Value, mask: Option<Value>, register_layout: &LinearLayout, bits: u32) -> u64 {
         let bytes = u64::from(bits / 8).max(1);
         let Some(info) = self.axis_info.get(pointers) else { return bytes };

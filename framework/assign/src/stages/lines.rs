@@ -17,7 +17,7 @@ pub struct LoopReport {
     pub name: String,
     /// The source line of the loop; `None` if the program gives none.
     pub source: Option<SourceLocation>,
-    /// Number of buffers of each asynchronous copy; two if all loads go through registers, one if nothing is
+    /// Number of buffers of each asynchronous copy. It is two if all loads go through registers, and one if nothing is
     /// prefetched.
     pub stages: u32,
     /// Bytes of shared memory of all buffers of the loop.
@@ -43,7 +43,7 @@ pub struct LoadReport {
     pub memory: Option<String>,
     /// Bytes of one buffer in shared memory.
     pub bytes: u64,
-    /// Wavefronts of a warp for each iteration in excess of those without bank conflicts.
+    /// Wavefronts of a warp in each iteration that are due to bank conflicts.
     pub conflicts: u64,
     /// The reason why the load is not prefetched; `None` if it is.
     pub reason: Option<String>,
@@ -116,7 +116,8 @@ impl LoadReport {
     }
 }
 
-/// Names the instruction of an access of a buffer, or gives its width.
+/// Names the access with this index (0 fills the buffer, 1 reads it) by its instruction. A plain load or store is named
+/// by its width.
 fn named_access(solution: &SharedLayoutSolution, index: usize) -> String {
     solution.served.get(index).map_or_else(String::new, |served| {
         served.instruction.clone().unwrap_or_else(|| format!("accesses of {} bytes", served.bytes))

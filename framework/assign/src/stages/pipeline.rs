@@ -41,7 +41,7 @@ pub fn pipeline_loops(
     Ok(pipelined)
 }
 
-/// Conversions that pipelining replaced: the name of the value, its layout and the required layout.
+/// The conversions that pipelining has replaced, each as the name of the value, its layout and the required layout.
 type RemovedLines = Vec<(String, String, String)>;
 
 fn of_function(

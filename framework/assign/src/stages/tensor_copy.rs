@@ -15,8 +15,10 @@ use crate::synthesis::accesses::bulk_copy_access;
 use crate::synthesis::shared_layout::memory_name;
 
 impl PipelinePlanner<'_> {
-    /// Plans a bulk tensor copy; `None` if the load has no descriptor that a launch can turn into a tensor map, if the
-    /// loaded value is changed before its use, or if no boxes fill a layout that the reader can read.
+    /// Plans the prefetch of a load as a bulk tensor copy.
+    ///
+    /// `None` if the load has no descriptor that a launch can turn into a tensor map, if the loaded value is changed
+    /// before its use, or if bulk copies fill no memory layout that the reader can read.
     pub(super) fn plan_tensor_copy(
         &self,
         load: &PrefetchableLoad,
@@ -45,18 +47,19 @@ impl PipelinePlanner<'_> {
     }
 }
 
-/// The views of a buffer: as a block of the descriptor, and as the value that is stored.
+/// The two views of a buffer: as a block of the descriptor, which the copy fills, and as the stored value, which the
+/// reader reads.
 struct Views {
     /// The shape of a block of the descriptor.
     block: Vec<u64>,
-    /// The transfers from the layout of a block to the layout of the stored value.
+    /// The layout transfers that map the layout of the block to that of the stored value, in order.
     forward: Vec<LayoutTransfer>,
     /// The transfers back, in their order.
     backward: Vec<LayoutTransfer>,
 }
 
 impl Views {
-    /// Returns the views of a load's buffer; `None` if operations before the store change values.
+    /// Returns the two views of a load's buffer; `None` if operations between the load and the store change values.
     fn of(body: &Body, load: &PrefetchableLoad) -> Option<Self> {
         let block = body.ty(body.operand(load.op, "desc")?).shape()?.to_vec();
         let loaded = body.ty(*body.op(load.op).results.first()?).shape()?.to_vec();
@@ -77,7 +80,7 @@ impl Views {
         transferred_axis(&self.block, last, &self.forward).map(Dim::tensor)
     }
 
-    /// Returns the layout of a block in memory, from the layout of the stored value.
+    /// Returns the memory layout of the block, from that of the stored value; `None` if a transfer does not apply.
     fn to_block(&self, stored: &LinearLayout) -> Option<LinearLayout> {
         self.backward.iter().try_fold(stored.clone(), |layout, transfer| transfer.apply(&layout).ok())
     }

@@ -1,4 +1,5 @@
-//! Accesses of a tensor in shared memory: the alternatives of each access, and its assumed executions.
+//! Accesses of a tensor in shared memory: the instructions that can execute each access, and its assumed number of
+//! executions.
 
 use std::collections::HashMap;
 use tilewright_tile::op::name::{scf, ttg, tw};
@@ -24,7 +25,7 @@ pub(super) struct CopyConstraints {
     pub instruction: Option<String>,
 }
 
-/// Returns the allocation that a buffer is part of, or the value itself if it is no buffer of a larger allocation.
+/// Returns the allocation of which `value` is a buffer; if it is not a buffer of a larger allocation, the value itself.
 pub(super) fn allocation(body: &Body, value: Value) -> Value {
     match body.origin(value) {
         ValueOrigin::Result(op, _) if body.op(op).name() == ttg::MEMDESC_INDEX => body.op(op).operands[0],
@@ -32,7 +33,8 @@ pub(super) fn allocation(body: &Body, value: Value) -> Value {
     }
 }
 
-/// Returns the number of buffers in the allocation of a value; `None` if the value is the whole allocation.
+/// Returns the number of buffers of the allocation that `value` is a buffer of; `None` if the value is an allocation
+/// itself.
 pub(super) fn buffer_count(body: &Body, value: Value) -> Option<u64> {
     let allocation = allocation(body, value);
     (allocation != value).then(|| body.ty(allocation).shape()?.first().copied())?
@@ -50,7 +52,8 @@ pub(super) fn buffers(body: &Body, tensor: Value) -> Vec<Value> {
     buffers
 }
 
-/// Returns all accesses of a tensor, each with the operations that issue it.
+/// Returns the accesses of a tensor in shared memory, each with the operations that make it. `buffers` are the tensor's
+/// allocation and its buffers, `requested` the properties of copies.
 pub(super) fn accesses<'a>(
     body: &Body,
     buffers: &[Value],
@@ -113,7 +116,7 @@ pub(super) fn accesses<'a>(
     Ok(found)
 }
 
-/// Returns the access of a bulk tensor copy, with one alternative for each instruction.
+/// Returns the access by which a bulk tensor copy fills a buffer, with one alternative for each instruction.
 fn tensor_copy_access<'a>(body: &Body, load: Op, config: &LaunchConfig<'a>, name: &str) -> TensorAccess<'a> {
     let ValueOrigin::Result(mapped, _) = body.origin(body.op(load).operands[0]) else {
         return TensorAccess::without_alternatives(name);
@@ -133,7 +136,8 @@ pub(crate) fn bulk_copy_access<'a>(name: &str, rank: usize, first: Dim, config: 
     all
 }
 
-/// Returns the access of an MMA that reads an operand from shared memory; `load` is the load that stands for it.
+/// Returns the access of an MMA that reads an operand in place from shared memory; `load` is the operation whose result
+/// is the operand.
 fn by_unit<'a>(
     body: &Body,
     load: Op,
@@ -155,8 +159,8 @@ fn by_unit<'a>(
     access.ok_or_else(|| wrong(format!("{} reads no operand from shared memory", plan.atom_name())))
 }
 
-/// Returns the access of a plan's MMA to operand A (`side` 0) or B (1); `None` if the MMA reads the operand from
-/// registers.
+/// Returns the access by which an MMA reads operand A (`side` 0) or B (1) from shared memory. `None` if it reads the
+/// operand from registers.
 pub(crate) fn mma_operand_access<'a>(
     plan: &tilewright_plan::mma::MmaPlan,
     side: usize,
@@ -169,7 +173,7 @@ pub(crate) fn mma_operand_access<'a>(
     access.map(|access| if plan.is_transposed() { access.transposed() } else { access })
 }
 
-/// Returns the access restricted to the alternative by the instruction that the program names.
+/// Returns the access with only the alternative of the instruction `row`, which the program names for it.
 fn pinned<'a>(access: TensorAccess<'a>, row: &str) -> Result<TensorAccess<'a>, SynthesisError> {
     let known: Vec<&str> = access.alternatives.iter().filter_map(AccessAlternative::instruction).collect();
     if !known.contains(&row) {

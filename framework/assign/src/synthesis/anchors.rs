@@ -21,8 +21,8 @@ use tilewright_tile::{Attribute, Body, Op, TileType, Value, ValueOrigin};
 
 /// Candidates for the number of contiguous K elements in a lane (`kWidth` in Triton).
 const WIDTHS: [u64; 6] = [1, 2, 4, 8, 16, 32];
-/// Min number of bits of the contiguous K elements in a lane: a register. The max is the widest access of the narrowest
-/// element type from which the operand is computed.
+/// Min number of bits that the contiguous K elements in a lane have together, in the dot's element type: a 32-bit
+/// register.
 const MIN_BITS: u64 = 32;
 const MOST_BITS: u64 = 128;
 
@@ -35,8 +35,8 @@ pub(super) struct DotCandidate {
     pub cost: MmaCost,
 }
 
-/// Returns the candidate plans of a `tw.mma`, the fastest first. Operands are in registers or, if the program stores
-/// them there, in shared memory.
+/// Returns the candidate plans of a `tw.mma`, in the order in which the search tries them, the most promising first.
+/// Operands are in registers or, if the program stores them there, in shared memory.
 pub(super) fn dot_candidates(
     body: &Body,
     op: Op,
@@ -67,7 +67,7 @@ pub(super) fn dot_candidates(
         .into_iter()
         .filter(|&width| explicit_width.map_or_else(|| usual(width), |explicit| explicit == width))
         .collect();
-    // The fastest candidate for chained dots may be slower than others for single ones.
+    // The instruction that is fastest for chained dots is kept, even if others are faster for a single dot.
     let chained = problem.clone().with_chained(true).with_in_chain(true);
     let in_chain = if slice.from_dot { mma_candidates(&chained, config.context).map_err(wrong)?.0 } else { Vec::new() };
     let in_chain = in_chain.first().map(|best| best.atom.clone());
@@ -75,7 +75,7 @@ pub(super) fn dot_candidates(
     let mut kept: Vec<(MmaCost, ReadAlong<'_>)> = Vec::new();
     for candidate in weighed {
         let known = found.iter().any(|dot| dot.choice.instruction.as_deref() == Some(&candidate.atom));
-        // A slower instruction is kept if it reads other operands from shared memory.
+        // An instruction with a higher cost is kept if it reads other operands from shared memory.
         let read = read_along(&candidate.atom, config);
         let beaten = kept.iter().any(|(cost, others)| *others == read && is_as_good(cost, &candidate.cost));
         if known || beaten && in_chain.as_ref() != Some(&candidate.atom) {
@@ -94,7 +94,7 @@ pub(super) fn dot_candidates(
         let mut by_k_width: Vec<DotCandidate> =
             from_shared.clone().into_iter().chain(widths.iter().filter_map(by_width)).collect();
         if by_k_width.is_empty() && explicit_width.is_none() {
-            // The instruction distributes K over lanes, so no lane has contiguous elements: keep its own order.
+            // No `kWidth` fits, because the instruction distributes K over lanes: plan it without one.
             by_k_width.extend(plan_dot(None));
         }
         if !by_k_width.is_empty() {
@@ -103,7 +103,7 @@ pub(super) fn dot_candidates(
         found.extend(by_k_width);
     }
     if slice.rearranged && slice.narrowest < 8 && explicit_columns.is_none() {
-        // Elements narrower than a byte can be neighbours along N, so that a lane has a whole byte.
+        // If elements narrower than a byte are neighbours along N in a lane, the lane has whole bytes.
         let beside = problem.clone().with_n_width(8 / slice.narrowest);
         let in_byte = |dot: &DotCandidate| {
             let atom = dot.choice.instruction.as_deref().unwrap_or_default();
@@ -115,7 +115,8 @@ pub(super) fn dot_candidates(
         found.extend(more);
     }
     if slice.from_dot {
-        // Two variants: each warp keeps its rows of the producing dot, or the warp partition is chosen freely.
+        // Each candidate has two variants: each warp keeps its rows of the producing dot (all warps divide M), or the
+        // warp partition is chosen freely.
         let with_warps_along_m = |dot: &DotCandidate| {
             let choice = DotChoice { warps_along_m: true, ..dot.choice.clone() };
             let atom = choice.instruction.as_deref().unwrap_or_default();
@@ -133,11 +134,11 @@ pub(super) fn dot_candidates(
     Ok(found)
 }
 
-/// The roles of the operands that an instruction reads from shared memory, each with the axis along which it is
-/// contiguous.
+/// The operands that an instruction reads from shared memory: the role (`a` or `b`) of each, and the axis along which
+/// it is contiguous.
 type ReadAlong<'m> = Vec<(&'m str, Option<usize>)>;
 
-/// Returns the operands that an instruction reads from shared memory.
+/// Returns the operands that the instruction `row` reads from shared memory.
 fn read_along<'m>(row: &str, config: &LaunchConfig<'m>) -> ReadAlong<'m> {
     let row = config.context.instructions.iter().find(|own| own.name == row);
     let memory = row.into_iter().flat_map(|row| &row.operands).filter_map(|operand| match operand {
@@ -152,14 +153,14 @@ fn read_along<'m>(row: &str, config: &LaunchConfig<'m>) -> ReadAlong<'m> {
     memory.map(|memory| (memory.role.as_str(), along(memory))).collect()
 }
 
-/// Whether the cost `one` is at most the cost `other` in every count.
+/// Whether the cost `one` is at most the cost `other` in both cycles and issued instructions.
 fn is_as_good(one: &MmaCost, other: &MmaCost) -> bool {
     one.cycles() <= other.cycles() && one.issues <= other.issues
 }
 
-/// Plans an MMA by the instruction `atom` with the `kWidth` `width`; returns the cost, and for each operand whether it
-/// is read from shared memory. `lies` is true for each operand that the program stores there. `None` if the instruction
-/// must read an operand from shared memory that is not stored there.
+/// Plans an MMA by the instruction `atom` with `width` contiguous K elements in a lane. Returns the cost, and for each
+/// operand whether it is read from shared memory. `lies` is true for each operand that the program stores there. `None`
+/// if the instruction must read an operand from shared memory that is not stored there.
 fn plan_in_shared(
     problem: &MmaProblem,
     atom: &str,
@@ -171,13 +172,14 @@ fn plan_in_shared(
     let plan = plan_mma(&pinned, config.context).ok()?;
     let smem_operands = [&plan.a, &plan.b].map(|operand| operand.ins().contains(Dim::OFFSET));
     let fits = smem_operands.iter().zip(lies).all(|(required, lies)| lies || !required);
-    // Canonical layouts cover all of K, so the plan must not split it.
+    // A canonical layout covers all of K, so an operand in shared memory cannot be read in several chunks of K.
     let as_it_is = plan.chunks() == 1 || smem_operands == [false, false];
     (fits && as_it_is).then_some((plan.cost, smem_operands))
 }
 
-/// Whether an MMA can read an operand directly from shared memory: the operand is the only use of a `tw.copy` to
-/// registers, and nothing writes to the tensor between the copy and the dot.
+/// Whether an MMA can read an operand directly from shared memory. The operand must be a tensor there, or the result of
+/// a `tw.copy` to registers whose only use is the dot. Between the copy and the dot, nothing may write to the copied
+/// tensor.
 fn lies_in_shared(body: &Body, dot: Op, operand: Value) -> bool {
     if matches!(body.ty(operand), TileType::Memory(_)) {
         return true;
@@ -238,8 +240,8 @@ impl Slice {
     }
 }
 
-/// Returns the layout of a copy from global to shared memory: neighbouring threads copy neighbours in memory, and
-/// accesses are as wide as AxisInfo allows.
+/// Returns the layout by which threads copy from global to shared memory, as a choice for the copy `copy_op`.
+/// Neighbouring threads copy neighbours in memory, and accesses are as wide as AxisInfo allows.
 pub(super) fn of_copy(
     expanded: &Expanded,
     axis_info: &AxisInfoMap,
@@ -260,7 +262,8 @@ pub(super) fn of_copy(
     })
 }
 
-/// Returns the coalesced layout of a tensor in global memory.
+/// Returns the layout in which accesses of a tensor in global memory are coalesced; without task mapping, each lane
+/// accesses single elements.
 pub(super) fn mapped(
     named: &PointerMemory,
     config: &LaunchConfig<'_>,
@@ -271,7 +274,7 @@ pub(super) fn mapped(
     coalesce_layout(&tensor, named.bits, threads, None, config.context.target)
 }
 
-/// Returns the description of the same tensor without known contiguity.
+/// Returns the description of the same tensor with all strides unknown, so that accesses are of single elements.
 fn without_contiguity(tensor: &GlobalTensor) -> GlobalTensor {
     let axes = tensor.axes.iter().map(|&(dim, size, _)| (dim, size, GlobalStride::MultipleOf(1))).collect();
     GlobalTensor { axes, alignment: 1 }

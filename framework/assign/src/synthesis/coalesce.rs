@@ -17,15 +17,15 @@ pub struct CoalescedLayout {
     pub layout: LinearLayout,
     /// Number of elements in one vector access.
     pub vector_elements: u64,
-    /// Number of accesses of a warp, if it accesses each element once.
+    /// Number of accesses that a warp makes, if it accesses each element once.
     pub accesses: u64,
     /// Number of sectors of `global.transaction_bytes` bytes that all warps access.
     pub transactions: u64,
-    /// The reason why vectors are not wider, as text.
+    /// The reason why a vector has no more elements, as text.
     pub limited_by: String,
 }
 
-/// The number of threads that take part in a copy.
+/// The numbers of threads that take part in a copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Threads {
     /// Number of lanes of a warp.
@@ -34,8 +34,9 @@ pub struct Threads {
     pub warps: u64,
 }
 
-/// Returns the layout with the fewest accesses, then the fewest sectors, for elements of `bits` bits. `widths`
-/// restricts the widths of accesses to these, in bits of a lane; `None` allows all widths of the target.
+/// Returns the layout of a global tensor's elements with the fewest accesses, then the fewest sectors. An element has
+/// `bits` bits. `widths` restricts the widths of accesses to these, in bits of a lane; `None` allows all widths of the
+/// target.
 ///
 /// # Errors
 /// [`MovementError`]: sizes that are not powers of two, widths that the target does not have, or elements narrower than
@@ -68,7 +69,7 @@ pub fn coalesce_layout(
     })
 }
 
-/// Returns the axes along which the address does not move.
+/// Returns the axes of stride zero, along which the address does not move.
 fn still_axes(global: &GlobalTensor) -> Vec<Dim> {
     let sizes = global.sizes().into_iter().filter(|(_, size)| *size > 1);
     let moves =
@@ -76,7 +77,7 @@ fn still_axes(global: &GlobalTensor) -> Vec<Dim> {
     sizes.map(|(dim, _)| dim).filter(|&dim| !moves(dim)).collect()
 }
 
-/// The packing of elements narrower than a byte in bytes.
+/// The packing of elements narrower than a byte: bytes hold neighbours along `axis`. `None` for wider elements.
 struct Packed {
     axis: Option<Dim>,
     /// Log2 of the number of elements in a byte.
@@ -118,7 +119,7 @@ impl Packed {
         GlobalTensor { axes: global.axes.iter().map(narrowed).collect(), alignment: global.alignment }
     }
 
-    /// Extends a layout of packed bytes to all axes and elements of the tensor.
+    /// Extends a layout of the packed bytes to the elements of the tensor, and to its axes of stride zero.
     fn extend_layout(&self, coalesced: &LinearLayout, global: &GlobalTensor) -> Result<LinearLayout, MovementError> {
         let outs = Space::of_sizes(&global.sizes())?;
         let shift = |dim: Dim| outs.shift_of(dim).unwrap_or(0);

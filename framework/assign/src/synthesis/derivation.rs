@@ -90,7 +90,8 @@ pub struct PredictionLine {
     pub resident: u64,
     /// The resource that limits the number of resident blocks.
     pub limited_by: String,
-    /// Number of 32-bit registers of a lane that tensors take.
+    /// Number of 32-bit registers that a lane needs: for live tensors, and an assumed number for addresses and
+    /// counters.
     pub registers: u64,
     /// Latency of one block in cycles.
     pub latency: f64,
@@ -109,7 +110,7 @@ pub struct MemoryLine {
     pub layout: String,
     /// The tensor's layout in CuTe notation, swizzle first.
     pub notation: String,
-    /// The common requirement of all accesses, as a layout with free strides; `None` if the hardware fixes the layout.
+    /// The layout that all accesses together require, with free strides; `None` if the hardware fixes the layout.
     pub term: Option<String>,
     /// The price of all accesses in shared-memory wavefronts, weighted by assumed executions.
     pub price: f64,
@@ -136,9 +137,9 @@ pub struct AccessLine {
     pub issued: u64,
     /// Number of shared-memory wavefronts of a warp.
     pub wavefronts: u64,
-    /// Lower bound of the wavefronts over all layouts.
+    /// Lower bound of the access's wavefronts over all layouts.
     pub least: u64,
-    /// Wavefronts in excess of those without bank conflicts.
+    /// Wavefronts of a warp that are due to bank conflicts.
     pub excess: u64,
     /// Assumed number of executions of the access.
     pub weight: u64,
@@ -156,7 +157,7 @@ pub struct LoopLine {
     pub tensor_copies: bool,
     /// Number of producer warps, which only issue copies.
     pub producers: u32,
-    /// The MMAs that overlap with the next iteration.
+    /// The names of the dots whose MMAs overlap with the next iteration.
     pub pending: Vec<String>,
     /// The reason why copies are not prefetched; `None` if they are.
     pub rejected: Option<String>,
@@ -171,12 +172,13 @@ pub struct SearchSize {
     pub leaves: usize,
     /// Number of leaves (complete choices) without a solution.
     pub unsatisfied: usize,
-    /// Number of pruned branches, whose lower bound exceeds the predicted time of the best leaf (complete choice).
+    /// Number of branches that were not searched. Their lower bound was not below the predicted time of the best leaf
+    /// (complete choice), or the max number of leaves was reached.
     pub cut: usize,
 }
 
 impl Derivation {
-    /// Wavefronts of all shared-memory accesses in loops in excess of those without bank conflicts.
+    /// Returns the wavefronts of all shared-memory accesses in loops that are due to bank conflicts.
     #[must_use]
     pub fn conflicts_in_loops(&self) -> u64 {
         let accesses = self.memories.iter().flat_map(|memory| &memory.accesses);

@@ -97,8 +97,8 @@ impl ConstraintTrace<'_, '_> {
         }))
     }
 
-    /// Checks a dot: M, N and K of the instruction's tile are mapped alike to all tensors. Returns the constraint as
-    /// text.
+    /// Checks that M, N and K of the instruction's tile are mapped alike to all tensors of a dot. Returns the
+    /// constraint as text.
     fn multiplied(&self, op: Op) -> Result<String, SynthesisError> {
         let operands = &self.program.body.op(op).operands;
         let Some(plan) = self.program.plans.get(&op) else { return Ok("mma: by the plan of the dot".to_owned()) };
@@ -123,7 +123,8 @@ impl ConstraintTrace<'_, '_> {
             Ok(Tiling { m, n, k }) => {
                 Ok(format!("{by}; its M maps to {m:?}, its N to {n:?}, its K to {k:?} of the operands'"))
             }
-            // A tensor smaller than the tile replicates elements, which the instruction's operands do not express.
+            // In a tensor smaller than the tile, elements are replicated, which the description of the instruction's
+            // operands does not express.
             Err(Unsatisfied::Sizes { .. } | Unsatisfied::Instruction { .. }) => Ok(format!("{by}, by its plan")),
             Err(unsatisfied) => Err(self.disagree(operands[0], op, unsatisfied)),
         }
@@ -144,8 +145,8 @@ impl ConstraintTrace<'_, '_> {
         })
     }
 
-    /// Checks a load from shared memory: the instruction's tile is mapped alike to registers and memory. Returns the
-    /// constraint as text.
+    /// Returns the constraint of a load from shared memory, as text. The tile of its instruction must be mapped alike
+    /// to registers and memory, at least up to the order of registers.
     fn out_of_shared(&self, op: Op, result: Value) -> Result<String, SynthesisError> {
         let named = self.program.body.display_name(allocation(self.program.body, self.program.body.op(op).operands[0]));
         let memory = self.memories.iter().find(|memory| memory.tensor == named);

@@ -54,7 +54,7 @@ pub enum SynthesisError {
         /// The name of the target.
         target: String,
     },
-    /// Two operations require a tensor in different layouts without a conversion between them: a fault of the solver.
+    /// Two operations require different layouts of a tensor, without a conversion between them: a fault of the solver.
     #[error("`{first}` and `{second}` disagree: {source}")]
     Disagree {
         /// The first of the two operations.

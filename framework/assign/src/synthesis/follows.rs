@@ -1,5 +1,5 @@
-//! Choices for copies that follow from the found memory layouts: lanes fetch in the order of the memory layout, and
-//! copies without an instruction are prefetched through registers.
+//! Choices for copies that follow from the memory layouts that were found. Lanes fetch in the order of the memory
+//! layout; copies that no instruction implements are prefetched through registers.
 
 use std::collections::HashMap;
 use tilewright_tile::op::name::ttg;
@@ -11,15 +11,16 @@ use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
 use tilewright_tile::transform::explicit::{Choices, Loop};
 use tilewright_tile::{Body, LayoutName, Op};
 
-/// Choices for copies that follow from the found memory layouts.
+/// Choices for copies that follow from the memory layouts of the tensors that they fill.
 #[derive(Debug, Default)]
 pub(super) struct CopyConsequences {
-    /// For each copy whose lanes write neighbouring bytes, the layout by which the lanes fetch.
+    /// For each copy whose lanes write neighbouring bytes of shared memory, the layout by which the lanes fetch from
+    /// global memory.
     pub fetched: HashMap<Op, LayoutName>,
     /// The copies of pipelined loops that no asynchronous copy instruction implements; they are prefetched through
     /// registers.
     through_registers: Vec<Op>,
-    /// For each tensor filled by a copy of `fetched`, its memory layout.
+    /// For each tensor that a copy in `fetched` fills, its memory layout.
     pub memories: HashMap<Op, MemoryLayout>,
 }
 
@@ -28,7 +29,8 @@ impl CopyConsequences {
         self.fetched.is_empty() && self.through_registers.is_empty()
     }
 
-    /// Records the layout by which the lanes of each copy to a tensor fetch, if it differs from the copy's own layout.
+    /// Records `fetched`, the layouts by which lanes fetch in the copies to a tensor, and the memory layout of the
+    /// tensor. Copies that already have this layout are left out.
     pub(super) fn fetch(
         &mut self,
         body: &Body,

@@ -1,4 +1,4 @@
-//! Block barriers that are needed to order accesses of tensors in shared memory.
+//! Counts the block barriers that are needed to order accesses of tensors in shared memory.
 
 use tilewright_plan::barrier_hazards::BarrierHazards;
 use tilewright_target::Direction;
@@ -20,7 +20,7 @@ impl BarrierState {
     }
 
     /// Returns the number of block barriers (0 or 1) needed before an access of the tensor `accessed`, and records the
-    /// access. In a pipelined loop, the loop's own barrier protects tensors with several buffers.
+    /// access. Tensors with several buffers need none: the barrier of their pipelined loop protects them.
     pub(super) fn count_barriers_before(&mut self, body: &Body, accessed: Value, direction: Direction) -> u64 {
         if buffer_count(body, accessed).is_some() {
             return 0;

@@ -37,8 +37,8 @@ pub(super) struct Leaf {
 }
 
 impl Leaf {
-    /// Solves a program under the choices `choices`. Further choices for some copies follow from the memory layouts
-    /// that are found; the program is then solved a second time with these.
+    /// Solves a program under the choices `choices`. The memory layouts that are found may imply further choices for
+    /// some copies; the program is then solved a second time with these.
     pub(super) fn solve(
         module: &TileModule,
         choices: &Choices,
@@ -53,7 +53,7 @@ impl Leaf {
         let updated = follows.choices(choices);
         let second = Self::once(module, &updated, &follows.memories, loops, config, options);
         match second {
-            // Without fetch layouts, the first solution remains valid.
+            // If only copies through registers follow, the first solution remains valid, and is kept if it is faster.
             Ok((second, _)) if follows.fetched.is_empty() && second.prediction.cycles >= found.prediction.cycles => {
                 Ok(found)
             }
@@ -62,8 +62,8 @@ impl Leaf {
         }
     }
 
-    /// Solves a program once, under choices and with the memory layouts `settled` fixed; also returns the choices for
-    /// copies that follow from the memory layouts.
+    /// Solves a program once, under the choices `choices` and with the memory layouts `settled` fixed. Also returns the
+    /// choices for copies that follow from the memory layouts.
     fn once(
         module: &TileModule,
         choices: &Choices,
@@ -121,7 +121,7 @@ impl Leaf {
         }
         let mut copies: Vec<CopyLine> = Vec::new();
         for line in expanded.copies.iter().filter_map(|&(from, op)| of_copy(function, from, body, op)) {
-            // Pipelining repeats the copies of a loop before it.
+            // The prologue of a pipelined loop repeats the loop's copies; each is listed once.
             if !copies.contains(&line) {
                 copies.push(line);
             }
@@ -158,7 +158,7 @@ impl Leaf {
     }
 }
 
-/// Describes an operation as text: its result, name and first operands.
+/// Returns an operation as text: its result, its name, and its first two operands.
 fn description(function: &Function, op: Op) -> String {
     let Some(body) = &function.body else { return String::new() };
     let operation = body.op(op);
@@ -167,7 +167,8 @@ fn description(function: &Function, op: Op) -> String {
     format!("{}{} {}", result.unwrap_or_default(), operation.name(), ends.join(" to "))
 }
 
-/// Returns the properties of each copy, from AxisInfo and from the attributes of the program.
+/// Returns the known properties of each expanded copy, from AxisInfo and from the attributes of the program. `copies`
+/// has each copy of the program with its expansion.
 fn requested(function: &Function, choices: &Choices, copies: &[(Op, Op)]) -> HashMap<Op, CopyConstraints> {
     let named = |op: Op| {
         let attributes = &function.body.as_ref()?.op(op).attributes;
@@ -205,8 +206,8 @@ fn dot_line(body: &Body, op: Op, plan: &MmaPlan) -> DotLine {
     }
 }
 
-/// Returns the derivation line of a copy: the operation that implements it, and the reason for its layout. `None` if no
-/// operation does.
+/// Returns the derivation line of a copy: the operation `op` that implements it, and the reason for its layout. `None`
+/// if `op` is no operation that copies.
 fn of_copy(function: &Function, from: Op, body: &Body, op: Op) -> Option<CopyLine> {
     let operation = body.op(op);
     let original = function.body.as_ref()?;

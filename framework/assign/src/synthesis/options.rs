@@ -23,7 +23,8 @@ pub struct SynthesisOptions {
     pub pruned: bool,
     /// Max number of leaves (complete choices) that are solved.
     pub leaves: usize,
-    /// Number of blocks of the launch, for the performance model; `None` for several waves of the target.
+    /// Number of blocks of the launch, for the performance model; `None` for enough blocks to fill the target several
+    /// times.
     pub blocks: Option<u64>,
 }
 

@@ -7,10 +7,11 @@ use super::model::{self, Block, ModelStep, Prediction, Work};
 use crate::LaunchConfig;
 use tilewright_target::{TargetDescription, Throughput};
 
-/// Assumed number of blocks for each compute unit: enough for several waves of resident blocks.
+/// Assumed number of blocks for each compute unit: enough to fill it with resident blocks several times.
 const ASSUMED_BLOCKS_PER_COMPUTE_UNIT: u64 = 16;
 
-/// Returns a launch of blocks with these steps; if `launched` is `None`, enough blocks to fill the target.
+/// Returns a launch of `launched` blocks that execute these steps; if it is `None`, of enough blocks to fill the target
+/// several times.
 pub(super) fn blocks(config: &LaunchConfig<'_>, launched: Option<u64>, steps: Vec<ModelStep>) -> Block {
     Block {
         blocks: launched.unwrap_or_else(|| {
@@ -25,8 +26,8 @@ pub(super) fn blocks(config: &LaunchConfig<'_>, launched: Option<u64>, steps: Ve
     }
 }
 
-/// Lower bound of the cycles of every program that contains this work. Each entry has a number of executions; the bound
-/// holds because predictions are monotonic.
+/// Returns a lower bound of the cycles of every program that contains this work; each entry has its number of
+/// executions. The bound holds because predictions are monotonic.
 pub(super) fn cycle_lower_bound(
     work: &[(Work, u64)],
     config: &LaunchConfig<'_>,
@@ -45,8 +46,8 @@ fn compute_units(target: &TargetDescription) -> u64 {
     target.throughput.as_ref().map_or(1, |stats| u64::from(stats.compute_units).max(1))
 }
 
-/// Returns the model's prediction for the derivation. Registers of a lane are capped at the target's limit; spills are
-/// not counted.
+/// Returns the model's prediction, as a line of the derivation. Registers of a lane are capped at the target's limit;
+/// the cost of spills is not counted.
 pub(super) fn predicted(block: &Block, config: &LaunchConfig<'_>) -> Result<PredictionLine, SynthesisError> {
     let target = with_assumed_throughput(config.context.target);
     let threads = (block.warps + block.producers).saturating_mul(block.lanes).max(1);
@@ -64,7 +65,7 @@ pub(super) fn predicted(block: &Block, config: &LaunchConfig<'_>) -> Result<Pred
     })
 }
 
-/// Returns the target, with assumed throughput if its file has no throughput table.
+/// Returns the target; if its file has no throughput table, with assumed throughput.
 fn with_assumed_throughput(target: &TargetDescription) -> TargetDescription {
     let mut figured = target.clone();
     figured.throughput.get_or_insert_with(|| Throughput {

@@ -12,7 +12,8 @@ use tilewright_tile::{Body, Region, TileType, Value, ValueOrigin};
 /// Assumed number of 32-bit registers of a lane for addresses, counters and other values that are no tensors.
 const BESIDE: u64 = 24;
 
-/// Returns the max number of 32-bit registers of a lane that are live at once. Rematerializable tensors do not count.
+/// Returns the number of 32-bit registers that a lane needs: the max number that tensors take at once, plus an assumed
+/// number for other values. Rematerializable tensors do not count.
 pub(crate) fn live(body: &Body, layouts: &LayoutCache<'_>) -> Result<u64, SynthesisError> {
     let mut spans = Spans { body, at: 0, of: HashMap::new() };
     spans.region(body.root(), &mut Vec::new());
@@ -25,7 +26,7 @@ pub(crate) fn live(body: &Body, layouts: &LayoutCache<'_>) -> Result<u64, Synthe
         let bits = ty.element_bits().unwrap_or(32);
         let bits_per_lane = i64::from(bits) << layouts.distributed(ty)?.in_bits(Dim::REGISTER);
         let registers = (bits_per_lane + 31) / 32;
-        // An operand at its last use frees its registers for the result.
+        // The result may take the registers of an operand at its last use.
         changes.extend([(begin, registers), (end.max(begin + 1), -registers)]);
     }
     changes.sort_unstable();
@@ -50,8 +51,8 @@ struct Spans<'b> {
 }
 
 impl Spans<'_> {
-    /// Finds the live ranges in a region. `open` has, for each enclosing region, its first position and the values that
-    /// it uses but does not define.
+    /// Finds the live ranges in a region. `open` has, for each region around the current position, its first position,
+    /// and the values that it uses but does not define.
     fn region(&mut self, region: Region, open: &mut Vec<(usize, Vec<Value>)>) {
         open.push((self.at, Vec::new()));
         let arguments = self.body.blocks(region).iter().flat_map(|block| self.body.arguments(*block));

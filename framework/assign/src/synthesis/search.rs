@@ -1,4 +1,4 @@
-//! Depth-first search of the tree of choices, then of choices that change no layout.
+//! Depth-first search of the tree of choices; then choices are tried that change no layout.
 
 use super::leaf::Leaf;
 use super::model::Work;
@@ -107,14 +107,15 @@ struct Search<'s, 'm> {
     options: SynthesisOptions,
     best: Option<(Leaf, Choices)>,
     first: Option<SynthesisError>,
-    /// The error of a request that the program states explicitly and that cannot be satisfied; `None` if there is none.
+    /// The error of a request in the program (such as for a producer warp) that cannot be satisfied; `None` if there is
+    /// none.
     refused: Option<SynthesisError>,
     size: SearchSize,
 }
 
 impl Search<'_, '_> {
-    /// Tries all alternatives of the choice at `level` and of the choices below. Choices that are not reached yet have
-    /// their first alternative. `decided` is the work of the dots whose plan is already chosen.
+    /// Tries all candidates of the dot group `level` of the tree, and of the groups after it. `choices` has the choices
+    /// made so far; open ones have their first alternative. `decided` is the work of the dots whose plan is chosen.
     fn descend(&mut self, level: usize, choices: &mut Choices, decided: &mut Vec<(Work, u64)>) {
         self.size.nodes += 1;
         let tree = self.tree;
@@ -134,13 +135,13 @@ impl Search<'_, '_> {
         }
     }
 
-    /// Whether every leaf (complete choice) below is at least as slow as the best leaf: by a lower bound for this work,
-    /// with the cheapest alternative of each open dot.
+    /// Whether no leaf (complete choice) below can be faster than the best leaf. This follows from a lower bound for
+    /// the work `decided`, with the cheapest alternative of each open dot.
     fn is_beaten(&self, decided: &[(Work, u64)]) -> bool {
         let Some((best, _)) = &self.best else { return false };
         let open = self.tree.dots.iter().skip(decided.len()).filter_map(|group| {
             let least = group.candidates.iter().min_by(|a, b| a.cost.issue_cycles.total_cmp(&b.cost.issue_cycles))?;
-            // For open dots only the time of the matrix units is certain.
+            // Of an open dot, only the time of the matrix units is certain.
             let (work, times) = group.work(least, self.config);
             let matrix = work.matrix_instructions as f64 * work.matrix_cycles;
             Some((Work { matrix_instructions: 1, matrix_cycles: matrix, ..Work::default() }, times))
@@ -151,7 +152,7 @@ impl Search<'_, '_> {
     }
 
     /// Solves the best leaf (complete choice) again with other numbers of stages, and with MMAs that overlap with the
-    /// next iteration, and keeps the fastest. Overlap changes no layout.
+    /// next iteration, and keeps the fastest. Whether MMAs overlap changes no layout.
     fn stages(&mut self) {
         for open @ Staged { of, stages: alternatives, .. } in &self.tree.loops {
             let queued = self.best.as_ref().is_some_and(|(leaf, _)| leaf.can_overlap(of));
@@ -182,8 +183,8 @@ impl Search<'_, '_> {
         }
     }
 
-    /// Returns the choices of the best leaf (complete choice), and the bulk tensor copies that a loop could use; `None`
-    /// for a loop of one stage.
+    /// Returns the choices of the best leaf (complete choice), and the copies of a loop that can be bulk tensor copies,
+    /// with their tensor maps. `None` for a loop of one stage.
     fn boxed(&self, of: &Loop) -> Option<(Choices, Vec<(Op, Mapped)>)> {
         let choices = self.best.as_ref().map(|(_, choices)| choices.clone())?;
         let tensor_copies = self.tree.tensor_copies.iter().filter(|(copy, _)| of.copies.contains(copy));

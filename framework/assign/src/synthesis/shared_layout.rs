@@ -17,28 +17,29 @@ use tilewright_plan::memory_synthesis::{
 use tilewright_plan::movement::SharedLayoutKind;
 use tilewright_tile::{Body, LayoutName, MemDescType, Op, TileType, Value};
 
-/// A tensor in shared memory with the layout that was found.
+/// A tensor in shared memory with the layout that was found for it.
 pub(super) struct Placed {
     pub line: MemoryLine,
-    /// The counts of each access, by the operation that makes it.
+    /// The counts of each access, with the operation that makes it.
     pub moved: Vec<(Op, AccessCounts)>,
-    /// For each copy whose lanes write neighbouring bytes, the layout by which the lanes fetch.
+    /// For each copy whose lanes write neighbouring bytes of shared memory, the layout by which the lanes fetch from
+    /// global memory.
     pub fetched: Vec<(Op, LinearLayout)>,
     /// The memory layout of the tensor.
     pub memory: MemoryLayout,
 }
 
-/// The parts of a tensor's memory layout that are already known.
+/// The part of a tensor's memory layout that is known before the search.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Known<'k> {
     /// The layout up to a swizzle, as the program states it; `None` if it states none.
     pub given: Option<&'k str>,
-    /// The whole layout, if choices for copies already depend on it; `None` otherwise.
+    /// The whole layout, if choices for copies already depend on it.
     pub settled: Option<&'k MemoryLayout>,
 }
 
-/// Finds the layout of a tensor in shared memory and writes it into the types of its values; returns the counts of each
-/// access. `requested` has the properties of copies.
+/// Finds the layout of a tensor in shared memory, and writes it into the types of its values. Returns the layout with
+/// the counts of each access. `requested` has the properties of copies.
 pub(super) fn choose_layout(
     body: &mut Body,
     tensor: Value,
@@ -112,8 +113,8 @@ pub(super) fn choose_layout(
     Ok(Placed { line, moved, fetched, memory: solution.memory })
 }
 
-/// Solves for a layout that the widest asynchronous copy can fill. If that layout has bank conflicts, a cheaper layout
-/// whose copies go through registers is preferred.
+/// Solves for a memory layout that the widest possible asynchronous copy can fill. If that layout has bank conflicts, a
+/// cheaper layout whose copies go through registers is returned instead.
 fn solve<'a>(
     problem: &SharedTensor,
     accesses: &[TensorAccess<'a>],
@@ -149,7 +150,7 @@ fn solve<'a>(
     memory::solve_shared_layout_with(problem, accesses, &config.context, bounds).map_err(Box::new)
 }
 
-/// Returns the attribute that names a memory layout.
+/// Returns the attribute by which types name a memory layout.
 pub(crate) fn memory_name(memory: &MemoryLayout) -> LayoutName {
     let spec = layout::Layout::Memory(memory.clone()).to_spec().unwrap_or_else(|| FamilySpec::new("shared_linear"));
     let mut text = String::from("#ttg.shared_linear<{offset = [");

@@ -1,8 +1,9 @@
 //! Copies of a loop that can be bulk tensor copies (TMA): tiles of rank two whose tensor map the launch can build from
 //! a function argument.
 //!
-//! TMA fills out-of-bounds elements with zeros, so a tile must provably stay within the rows of the tensor: it is as
-//! wide as a row, or loop bounds limit it along the row, as constants or as row length over step.
+//! TMA fills out-of-bounds elements with zeros, so a tile must provably stay within the rows of the tensor. It does if
+//! its offset along the row is zero and it is no wider than a row, or if the bounds of a loop limit its offset: as
+//! constants, or as the row length over the step.
 
 use crate::LaunchConfig;
 use tilewright_target::{Completion, Instruction, Operand, TensorCopyOperand};
@@ -12,8 +13,8 @@ use tilewright_tile::transform::explicit::{Distance, Mapped, ScaledValue};
 use tilewright_tile::view_layout::{ModeStride, StridedLayout};
 use tilewright_tile::{Attribute, Body, Op, TileType, Value, ValueOrigin};
 
-/// Returns the tensor map of a copy from global to shared memory; `None` if the target has no such copy, or if a
-/// requirement is not known to hold.
+/// Returns the tensor map by which a copy from global to shared memory can be a bulk tensor copy. `None` if the target
+/// has no such copy, or if a requirement is not known to hold.
 pub(super) fn find_tensor_map(
     body: &Body,
     axis_info: &AxisInfoMap,
@@ -42,7 +43,7 @@ pub(super) fn find_tensor_map(
         let (axis, term) = program.moved(index, step, &row)?;
         begins[axis].push(term);
     }
-    // Bounds constrain one index; the sum of several is unknown.
+    // The range of each index is bounded, but not that of a sum of several indices.
     let steps_along = begins[along].len();
     let fits = |pitch: Distance| match pitch {
         Distance::Number(pitch) => row.width <= pitch && steps_along <= 1,
@@ -81,8 +82,8 @@ pub(super) fn rows<'a>(
     })
 }
 
-/// A tile of rank two in global memory: its base pointer, the strides of its axes, and the indices and strides by which
-/// it is sliced.
+/// A tile of rank two in global memory: its base pointer and the strides of its axes. `steps` are the indices by which
+/// it is sliced from a view, each with its stride.
 struct Tile {
     pointer: Value,
     strides: Vec<Distance>,
@@ -150,16 +151,15 @@ impl Program<'_> {
         self.axis_info.get(value)?.range.single().and_then(|number| u64::try_from(number).ok())
     }
 
-    /// Returns the two operands of the operation that defines a value; `None` if the operation has another name than
-    /// `name`.
+    /// Returns the two operands of the operation that defines a value; `None` if the operation is not named `name`.
     fn defining_operands(&self, value: Value, name: &str) -> Option<[Value; 2]> {
         let ValueOrigin::Result(op, _) = self.body.origin(value) else { return None };
         let operation = self.body.op(op);
         (operation.name() == name).then(|| <[Value; 2]>::try_from(&*operation.operands).ok()).flatten()
     }
 
-    /// Returns the function argument on which a pointer is based, and the element offsets added to it; `None` if the
-    /// base is no argument.
+    /// Returns the function argument on which a pointer is based, and the added offsets in elements. `None` if the base
+    /// is no argument.
     fn base(&self, pointer: Value) -> Option<(Value, Vec<Value>)> {
         let (mut pointer, mut offsets) = (pointer, Vec::new());
         while let Some([from, offset]) = self.defining_operands(pointer, tt::ADDPTR) {
@@ -177,7 +177,7 @@ impl Program<'_> {
         is_given.then_some((pointer, offsets))
     }
 
-    /// Returns the number of rows by which an offset in elements advances; `None` if it is not known to be whole rows.
+    /// Converts an offset in elements to a number of rows; `None` if it is not known to be a multiple of the row pitch.
     fn rows_of(&self, offset: Value, pitch: Distance) -> Option<ScaledValue> {
         match pitch {
             Distance::Number(pitch) => {
@@ -192,8 +192,8 @@ impl Program<'_> {
         }
     }
 
-    /// Returns the axis along which a slice index moves the tile, and the distance; `None` if the tile might leave its
-    /// row.
+    /// Returns the axis along which a slice index moves the tile, and the distance along it in elements. `None` if the
+    /// tile might leave its row.
     fn moved(&self, index: Value, step: Distance, row: &Row) -> Option<(usize, ScaledValue)> {
         let times = |times: u64| ScaledValue { value: index, times, over: 1 };
         match (step, row.pitch) {
@@ -220,7 +220,8 @@ impl Program<'_> {
         }
     }
 
-    /// Returns `(n, d)` such that the loop indexed by `index` (start 0, step 1) runs `n / d` iterations.
+    /// Returns `(n, d)` such that the loop with the induction variable `index` (start 0, step 1) runs `n / d`
+    /// iterations; `None` for other loops.
     fn find_iteration_count(&self, index: Value) -> Option<(Value, u64)> {
         let ValueOrigin::Argument(block, 0) = self.body.origin(index) else { return None };
         let all = self.body.walk(self.body.root()).into_iter();

@@ -40,12 +40,13 @@ pub(super) struct Staged {
 pub(super) struct DotGroup {
     pub ops: Vec<Op>,
     pub candidates: Vec<DotCandidate>,
-    /// Number of executions of all these dots together.
+    /// The sum of the numbers of executions of these dots.
     pub execution_count: u64,
 }
 
 impl DotGroup {
-    /// Returns the work of one execution by a candidate plan, and the number of executions.
+    /// Returns the work of one execution by the candidate plan `dot`, and the number of executions of all dots of the
+    /// group.
     pub(super) fn work(&self, dot: &DotCandidate, config: &LaunchConfig<'_>) -> (Work, u64) {
         (multiplied(&dot.cost, config), self.execution_count)
     }
@@ -66,7 +67,7 @@ impl Tree {
         let of_loop = |of: Loop| Staged { stages: stages(body, &of, options), produced: produced(body, &of), of };
         let loops: Vec<Staged> = loops(function).into_iter().map(of_loop).collect();
         let outermost = body.blocks(body.root()).first().map_or(&[][..], |entry| body.ops(*entry));
-        // Bulk tensor copies replace task mappings, so they are disabled together.
+        // Bulk tensor copies replace task mappings, so one option disables both.
         let of_loops = loops.iter().filter(|open| options.task_mapping && outermost.contains(&open.of.op));
         let may = of_loops.flat_map(|open| &open.of.copies);
         let tensor_copies = may
@@ -77,7 +78,7 @@ impl Tree {
     }
 }
 
-/// Groups the dots that have equal types and attributes.
+/// Groups the dots that have equal types and attributes, and finds the candidates of each group.
 fn group_dots(
     body: &Body,
     axis_info: &AxisInfoMap,
@@ -121,7 +122,7 @@ fn copies(
     Ok(copies)
 }
 
-/// Returns alternative numbers of stages; only the number that the loop's tensors state, if they state one.
+/// Returns the numbers of stages to try for a loop: only the number that the loop's tensors state, if they state one.
 fn stages(body: &Body, of: &Loop, options: SynthesisOptions) -> Vec<u32> {
     let stages = of.tensors.iter().filter_map(|tensor| {
         let count = body.op(*tensor).attributes.get("stages").and_then(Attribute::as_integer)?;

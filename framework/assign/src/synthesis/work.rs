@@ -34,7 +34,8 @@ pub(super) struct AccessCounts {
     pub issued: u64,
     /// Number of shared-memory wavefronts of a warp.
     pub wavefronts: u64,
-    /// Whether an instruction of the table implements the access; a copy from global memory is then asynchronous.
+    /// Whether an instruction of the target's table implements the access. A copy from global memory is asynchronous
+    /// only then.
     pub by_row: bool,
 }
 
@@ -46,7 +47,8 @@ pub(super) struct WorkCounter<'s, 'm> {
 }
 
 impl WorkCounter<'_, '_> {
-    /// Returns the launch of the program's blocks; each block takes `shared_bytes` bytes of shared memory.
+    /// Returns the launch of the program's blocks; each block takes `shared_bytes` bytes of shared memory. `launched`
+    /// is the number of blocks, `None` for an assumed one.
     pub(super) fn blocks(&self, shared_bytes: u64, launched: Option<u64>) -> Result<Block, SynthesisError> {
         let steps = self.region(self.program.body.root(), &mut BarrierState::default())?;
         let registers = live(self.program.body, self.program.layouts)?;
@@ -73,7 +75,7 @@ impl WorkCounter<'_, '_> {
                 if operation.name() == scf::FOR {
                     let (body, stages) = (operation.regions[0], self.stages(op));
                     let around = std::mem::replace(&mut since.is_pipelined, stages > 1);
-                    // The second pass starts with the hazards that an iteration leaves behind.
+                    // The second pass begins with the hazards that an iteration leaves for the next one.
                     self.region(body, since)?;
                     let body = self.region(body, since)?;
                     since.is_pipelined = around;
@@ -102,8 +104,8 @@ impl WorkCounter<'_, '_> {
         Ok(steps)
     }
 
-    /// Returns the work of warp-specialized partitions. The loop of the default partition counts, extended by the
-    /// copies that producer warps issue for it; one barrier before and one after synchronize all warps.
+    /// Returns the steps of warp-specialized partitions: those of the default partition, whose loop also gets the
+    /// copies that producer warps issue for it. One barrier before and one after synchronize all warps.
     fn groups(&self, op: Op, since: &mut BarrierState) -> Result<Vec<ModelStep>, SynthesisError> {
         let body = self.program.body;
         let Some((first, others)) = body.op(op).regions.split_first() else { return Ok(Vec::new()) };
@@ -119,7 +121,8 @@ impl WorkCounter<'_, '_> {
         for step in &mut steps {
             if let ModelStep::Loop { stages, body, .. } = step {
                 body.extend(brought);
-                // Buffers that asynchronous MMAs still read are not refilled yet.
+                // A buffer that asynchronous MMAs still read cannot be refilled, so the copies of one iteration less
+                // are in flight.
                 *stages = buffers - u64::from(inside().any(|op| self.is_in_flight(op)));
                 break;
             }
@@ -128,8 +131,8 @@ impl WorkCounter<'_, '_> {
         Ok(steps)
     }
 
-    /// Returns the number of iterations whose copies are in flight together: the number of buffers; two if loads are
-    /// prefetched through registers.
+    /// Returns the number of iterations of a loop whose copies are in flight together. It is the number of buffers,
+    /// less one if MMAs in flight still read it; two if loads are prefetched through registers.
     fn stages(&self, op: Op) -> u64 {
         let inside = || self.program.body.op(op).regions.iter().flat_map(|region| self.program.body.walk(*region));
         if inside().any(|op| self.is_prefetched(op)) {
@@ -141,7 +144,8 @@ impl WorkCounter<'_, '_> {
             _ => None,
         };
         let buffers = inside().filter_map(|op| buffer_count(self.program.body, filled(op)?)).max();
-        // Buffers that asynchronous MMAs still read are not refilled yet.
+        // A buffer that asynchronous MMAs still read cannot be refilled, so the copies of one iteration less are in
+        // flight.
         buffers.unwrap_or(1) - u64::from(inside().any(|op| self.is_in_flight(op)))
     }
 
@@ -169,7 +173,7 @@ impl WorkCounter<'_, '_> {
                 let barriers = since.count_barriers_before(body, operation.operands[0], Direction::Load);
                 Work { shared_accesses: issued, wavefronts_loaded: wavefronts, barriers, ..Work::default() }
             }
-            // Copies in the prologue replace those that the last iterations omit.
+            // Copies before a pipelined loop cost nothing, because its last iterations omit as many.
             ttg::ASYNC_COPY_GLOBAL_TO_LOCAL | ttg::LOCAL_STORE
                 if !since.is_pipelined && buffer_count(self.program.body, operation.operands[1]).is_some() =>
             {
@@ -225,7 +229,7 @@ impl WorkCounter<'_, '_> {
         }
     }
 
-    /// Returns the work of an operation that accesses global memory, combines elements, or is elementwise, from its
+    /// Returns the work of an operation that accesses global memory, reduces or scans, or is elementwise, from its
     /// plan.
     fn op_costs(&self, op: Op, direction: Direction) -> Result<Work, SynthesisError> {
         let operation = self.program.body.op(op);
@@ -252,7 +256,8 @@ impl WorkCounter<'_, '_> {
         let arithmetic = moves.arithmetic + op_costs.plain.ceil() as u64;
         let global_bytes = match &kind {
             Kind::Access(access) => {
-                // Elements that several threads read are transferred to the block once, as for stores.
+                // Elements that several threads load are transferred to the block once, so sectors are counted as for
+                // stores.
                 let named = &access.named;
                 let target = self.program.config.context.target;
                 let once = plan_global_access(&layout, &named.tensor, named.bits, Direction::Store, target)?;
@@ -272,8 +277,8 @@ impl WorkCounter<'_, '_> {
     }
 }
 
-/// Returns the work of a dot. The plan has the cycles of all issues on all pipes; the model takes the cycles of one
-/// issue of one warp.
+/// Returns the work of a dot, from the cost of its plan. The plan has the cycles of all issues on all pipes; the model
+/// takes the cycles of one issue of one warp.
 pub(super) fn multiplied(cost: &MmaCost, config: &LaunchConfig<'_>) -> Work {
     let target = config.context.target;
     let pipes = target.matrix.as_ref().map_or(1, |unit| unit.pipes.max(1));

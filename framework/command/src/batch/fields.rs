@@ -6,7 +6,7 @@ use tilewright_layout::snake_case;
 
 use super::operations::OPERATIONS;
 
-/// Fields that any request may have: name and operation, and those that rows of known-answer files have besides the
+/// Fields that any request may have: `id`, `op`, and those that the rows of known-answer files have in addition to a
 /// request.
 const OF_ROWS: [&str; 7] = ["id", "op", "family", "expected", "expected_error", "unique", "element_bits"];
 
@@ -38,7 +38,8 @@ const STATED: [(&str, &[&str]); 2] = [
     ("convert", &["path", "counts", "ops", "sass_ops", "predicated_shared_stores", "shared_bytes"]),
 ];
 
-/// Returns the first field of a request whose name in `snake_case` its operation uses, and that name.
+/// Returns the first field of a request that is written in `camelCase` and that its operation uses in `snake_case`: the
+/// name as written, and the name in `snake_case`. `None` if there is none.
 pub fn in_camel_case(request: &Json) -> Option<(&str, String)> {
     let known = known(request);
     let written = ignored(request).into_iter().map(|given| (given, snake_case(given)));
@@ -52,7 +53,7 @@ pub fn ignored(request: &Json) -> Vec<&str> {
     if known.is_empty() { Vec::new() } else { fields.filter(|name| !known.contains(name)).collect() }
 }
 
-/// Returns the names of the fields that a request may have; none if it names no operation.
+/// Returns the names of the fields that a request may have, by its operation; empty if it names no operation.
 fn known(request: &Json) -> Vec<&'static str> {
     let Some(operation) = request.get("op").and_then(Json::as_str) else { return Vec::new() };
     let read: &[&str] = match OPERATIONS.iter().find(|(known, ..)| *known == operation) {

@@ -1,5 +1,4 @@
-//! The operation `choose_shared_layout` of a batch: chooses the shared-memory layout of a tensor for its stores and
-//! loads.
+//! The operation `choose_memory` of a batch: chooses the shared-memory layout of a tensor for its stores and loads.
 
 use serde_json::Value as Json;
 

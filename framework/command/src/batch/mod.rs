@@ -50,7 +50,7 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
     let mut out = BufWriter::new(std::io::stdout().lock());
     while let Some(line) = lines.next()? {
         writeln!(out, "{}", answer(&session, line))?;
-        // A client that sends line by line waits for the answer.
+        // If no further line has arrived, the client may be waiting for this answer.
         if !lines.is_next_at_hand() {
             out.flush()?;
         }

@@ -13,8 +13,8 @@ use super::request::Request;
 
 type Answer = fn(Request<'_>) -> Result<Json, BatchError>;
 
-/// The operations that need a target: name, fields (besides name and element width) and handler of each. All other
-/// operations are those of the layout algebras.
+/// The operations that are performed here: name, fields (besides `id`, `op` and the element width) and handler of each.
+/// All other operations are those of the layout algebras.
 pub const OPERATIONS: &[(&str, &[&str], Answer)] = &[
     ("access", &["target", "registers", "memory", "shape", "order", "alignment", "num_warps"], movement::accessed),
     ("bank_conflicts", &["target", "distributed", "shared", "shape", "num_warps"], bank_conflicts),
@@ -45,7 +45,8 @@ pub fn perform(request: Request<'_>) -> Result<Json, BatchError> {
     Ok(operations::cute(operation, request.list("inputs")?)?)
 }
 
-/// Performs an operation of the table of layout operations. A layout may be a family with its tensor's shape.
+/// Performs an operation of the table of layout operations. An input may be a layout by its family, with its tensor's
+/// shape.
 fn on_layouts(request: Request<'_>, name: &str) -> Result<Json, BatchError> {
     let operation = LayoutOperation::find(name).map_err(|error| unknown(name, error))?;
     let inputs = request.optional("inputs").unwrap_or(&Json::Null);
@@ -61,7 +62,7 @@ fn on_layouts(request: Request<'_>, name: &str) -> Result<Json, BatchError> {
     Ok(operations::algebra(name, inputs)?)
 }
 
-/// Whether an input may be a layout by its family.
+/// Whether an input is an object that names a layout by its family.
 fn is_family(input: &Json) -> bool {
     input.get("params").is_some() || input.get("kind").is_some()
 }

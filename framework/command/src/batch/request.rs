@@ -28,7 +28,7 @@ impl<'a> Request<'a> {
         })
     }
 
-    /// Returns a field whose name in `snake_case` is `name`; `None` if there is none.
+    /// Returns the name, as written, of the field whose name in `snake_case` is `name`; `None` if there is none.
     fn in_camel_case(self, name: &str) -> Option<&'a str> {
         self.fields.as_object()?.keys().map(String::as_str).find(|given| snake_case(given) == name)
     }
@@ -88,8 +88,8 @@ impl<'a> Request<'a> {
         self.distributed_from(name, self.field(name)?, shape)
     }
 
-    /// Resolves `value`, the content of the field `name`, as a distributed layout for this shape and the request's
-    /// warps.
+    /// Resolves `value`, the content of the field `name`, as a distributed layout for a tensor of this shape. An error
+    /// if the layout has another shape, or another number of warps than the request's `num_warps`.
     pub fn distributed_from(self, name: &str, value: &Json, shape: &[u64]) -> Result<LinearLayout, BatchError> {
         let request = LayoutRequest::from_json(value).map_err(|error| BatchError::bad_layout(name, error))?;
         let layout = request.resolve(self.session, self.target_name()?, shape)?;

@@ -89,12 +89,13 @@ fn inputs(operation: &LayoutOperation, given: &[String]) -> Result<Json, Command
     Ok(Json::Object(inputs))
 }
 
-/// Converts the text of an input to JSON; the error is that of a layout, if the input is one.
+/// Converts the text of an input to JSON. If the input must be a layout and is none, the error says why; for all other
+/// inputs the error is `None`.
 fn value(kind: InputKind, text: &str) -> Result<Json, Option<tilewright::LayoutRequestError>> {
     if kind == InputKind::Layout {
         return match LayoutRequest::from_text(text).map_err(Some)? {
             LayoutRequest::Given(layout) => Ok(layout_to_json(&layout)),
-            // The operation resolves the family, which may be a plugin's.
+            // A layout by its family stays text: the operation resolves it, since the family may be a plugin's.
             LayoutRequest::Family(_) => Ok(json!(text)),
         };
     }

@@ -5,7 +5,7 @@ pub(crate) fn mask(bits: u32) -> u64 {
     if bits >= 64 { u64::MAX } else { (1 << bits) - 1 }
 }
 
-/// The value of `bits` bits, sign-extended.
+/// Sign-extends the low `bits` bits of `value` to 64 bits.
 pub(crate) fn sign_extend(value: u64, bits: u32) -> i64 {
     let shift = 64 - bits;
     ((value << shift) as i64) >> shift

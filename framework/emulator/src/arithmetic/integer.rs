@@ -41,7 +41,7 @@ pub(crate) fn integer(op: Binary, bits: u32, a: &[u64], b: &[u64], to: &mut [u64
     }
 }
 
-/// Returns the quotient if it fits into `bits` bits as a signed integer.
+/// Returns the quotient if it fits into `bits` bits as a signed integer; `None` otherwise.
 fn signed_fit(bits: u32, quotient: Option<i64>) -> Option<i64> {
     quotient.filter(|&quotient| sign_extend(quotient as u64, bits) == quotient)
 }
@@ -71,7 +71,8 @@ pub(crate) fn compare(op: Compare, bits: u32, a: &[u64], b: &[u64], to: &mut [u6
     }
 }
 
-/// Selects four of the eight bytes of `a` and `b`.
+/// Selects four of the eight bytes of two 32-bit words, as CUDA's `__byte_perm`: nibble `i` of `selector` gives the
+/// source of byte `i` of the result, 0 to 3 for the bytes of `a` and 4 to 7 for those of `b`.
 pub(crate) fn permute_bytes(a: u64, b: u64, selector: u16) -> u64 {
     let bytes = (a & 0xffff_ffff) | b << 32;
     (0..4).fold(0, |word, byte| {

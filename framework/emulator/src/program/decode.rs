@@ -13,7 +13,7 @@ pub(crate) struct Program<'a> {
     pub(crate) numbers: Vec<u32>,
     /// Number of registers (64-bit words) of a warp's register file.
     pub(crate) registers: usize,
-    /// The registers of constants, as (first register, number of registers, bits).
+    /// The registers of each constant, as (first register, number of registers, bits of the constant).
     pub(crate) constants: Vec<(usize, usize, u64)>,
     pub(crate) parameters: Vec<usize>,
 }
@@ -53,7 +53,7 @@ pub(crate) fn decode<'a>(kernel: &'a Kernel, target: &'a TargetDescription) -> P
 
 impl<'a> Decoder<'a> {
     fn location(&self, value: Value) -> Location {
-        // Verified kernels use only what they define.
+        // A verified kernel uses only values that it has defined, so the default is never used.
         self.locations.get(&value).copied().unwrap_or(Location { at: 0, ty: Type::Scalar(Element::I1), buffer: None })
     }
 
@@ -217,7 +217,7 @@ impl<'a> Decoder<'a> {
             Op::AtomicCompareExchange { pointer, expected, value, predicate, .. } => {
                 self.atomic(kernel::Atomic::Exchange, ty, to, (*pointer, Some(*expected), *value, *predicate))
             }
-            // No other operation has a single result.
+            // Not reached: no other operation has a single result.
             _ => Step::Pack { elements: Vec::new(), to },
         }
     }
@@ -363,7 +363,8 @@ impl<'a> Decoder<'a> {
         self.push(operation, step);
     }
 
-    /// The copies of the values that a region yields to the given registers, at the region's end.
+    /// Returns the copies of the values that a region yields to the registers `to` (the first of each), made at the
+    /// region's end.
     fn yielded(&self, region: &Region, to: &[usize]) -> Vec<Copied> {
         let Some(Op::Yield { values }) = region.statements.last().map(|statement| &statement.op) else {
             return Vec::new();
@@ -436,7 +437,8 @@ impl<'a> Decoder<'a> {
         if let Step::Enter { end, .. } = &mut self.program.steps[enter] {
             *end = repeat + 1;
         }
-        // A lane that leaves keeps its arguments unchanged, so the arguments are the results.
+        // The arguments of a lane that leaves the loop keep the values that it yielded last, so they are the loop's
+        // results.
         for (&(value, ty), &at) in statement.results.iter().zip(arguments) {
             self.locations.insert(value, Location { at, ty, buffer: None });
         }
@@ -462,7 +464,8 @@ impl<'a> Decoder<'a> {
         let copies = values.iter().zip(&arguments).map(copied).collect();
         let condition = self.at(*condition);
         self.push(operation, Step::RepeatWhile { condition, copies, body: enter + 1 });
-        // The arguments of a lane that leaves hold the values it yielded last, so the arguments are the results.
+        // The arguments of a lane that leaves the loop keep the values that it yielded last, so they are the loop's
+        // results.
         for (&(value, ty), at) in statement.results.iter().zip(arguments) {
             self.locations.insert(value, Location { at, ty, buffer: None });
         }

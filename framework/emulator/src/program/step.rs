@@ -135,7 +135,8 @@ pub(crate) enum Step<'a> {
         a: usize,
         b: usize,
         selector: u16,
-        /// The register of a condition, and the selector of the lanes whose condition is true; `None` without it.
+        /// The register of a condition, and the selector for lanes whose condition is true; `None` if all lanes use
+        /// `selector`.
         alternative: Option<(usize, u16)>,
         to: usize,
     },

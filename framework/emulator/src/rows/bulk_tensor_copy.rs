@@ -106,8 +106,9 @@ impl BulkTensorCopy {
     }
 }
 
-/// The byte at offset `at` of the box, counted from the box's first byte. The XOR swizzle permutes bytes only between
-/// multiples of the alignment.
+/// Returns the byte of `placed`, the bytes of a box in shared memory from address `start` on, that holds the byte at
+/// offset `at` of the box before the XOR swizzle; `None` if the swizzle moves it out of the box. The XOR swizzle
+/// permutes bytes only between multiples of the alignment.
 fn swizzled_byte<'a>(
     placed: &'a mut [u8],
     (start, box_layout): (u64, &TensorCopyLayout),

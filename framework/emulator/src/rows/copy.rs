@@ -1,8 +1,9 @@
 //! Asynchronous copies from global to shared memory by the lanes of a warp. A lane's bytes are read at the lane's
 //! offset in global memory, and are written at its offset in shared memory when the copy completes.
 //!
-//! Memory is addressed in slots (runs of contiguous bytes): the lowest lane that the row's `address` maps to a slot
-//! gives the slot's address. The bytes that a lane writes are contiguous.
+//! Memory is addressed in segments, which are runs of contiguous bytes (dim `slot` of the row's layouts): the lowest
+//! lane that the row's `address` maps to a segment gives the segment's address. The bytes that a lane writes are
+//! contiguous.
 
 use super::super::fault::LaneFault;
 use super::super::semantics::InstructionCall;
@@ -14,11 +15,11 @@ use tilewright_target::{Completion, Instruction, Operand};
 struct Side {
     /// Index of the operand.
     operand: usize,
-    /// For each slot, the lane that gives the slot's address.
+    /// For each segment, the lane that gives the segment's address.
     addressing: Vec<u32>,
     segment_bytes: u32,
     alignment: u32,
-    /// For each lane, the slot that has its bytes, and their offset in the slot.
+    /// For each lane, the segment that has its bytes, and their offset in the segment.
     begins: Vec<(usize, u32)>,
 }
 
@@ -93,7 +94,7 @@ impl Copy {
     }
 }
 
-/// For each lane, the slot that has its bytes and their offset in the slot; the bytes must be contiguous.
+/// Returns for each lane the segment that has its bytes, and their offset in the segment; the bytes must be contiguous.
 fn begins(data: &LinearLayout) -> Result<Vec<(usize, u32)>, String> {
     let (byte, segment) = (Dim::named("byte"), Dim::named("slot"));
     let image = |packed: u64| {

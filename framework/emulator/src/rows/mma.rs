@@ -80,7 +80,8 @@ impl AccumulatorTile {
         }
     }
 
-    /// Returns the indices of the elements that the running warp computes.
+    /// Returns the indices of the elements of the accumulator that the running warp computes, counted by block, then
+    /// row, then column.
     fn tile_elements(&self, call: &InstructionCall<'_>) -> Vec<usize> {
         let all = 0..1usize << self.shape().iter().sum::<u32>();
         match self {
@@ -113,7 +114,8 @@ impl Mma {
         let (tile_elements, beyond): (Vec<usize>, Vec<usize>) =
             self.accumulator.tile_elements(call).into_iter().partition(is_within);
         let terms = 0..self.extent[2];
-        // An element of d is (block, row, column); its operand elements are (block, row, k) and (block, k, column).
+        // An index of d is (block, row, column); the operand elements are (block, row, k) of a and (block, k, column)
+        // of b.
         let row_of = |at: usize| at >> n;
         let column_of = |at: usize| at >> (n + m) << n | at & ((1 << n) - 1);
         let mut is_needed = vec![false; 1 << (self.a.shape().iter().sum::<u32>())];
@@ -145,7 +147,9 @@ impl Mma {
         }
     }
 
-    /// Computes the bits of the result's element at a row and column from scaled operands.
+    /// Computes the bits of the result's element at a row and a column. `c` are the bits of the accumulator's element,
+    /// `operands` those of A and B along K; `of_a` has the scales of A by row and block of K, `of_b` those of B by
+    /// column and block of K.
     fn scaled(
         &self,
         c: u64,
@@ -166,8 +170,8 @@ impl Mma {
     }
 }
 
-/// Computes the elements `tile_elements` of `d` from those of `c`, and writes them; elements `beyond` the MMA shape are
-/// unspecified.
+/// Computes the elements `tile_elements` of `d` by `total`, from the element's index and the bits of `c`, and writes
+/// them. Elements `beyond` the MMA shape are unspecified.
 fn in_registers(
     [c, d]: [&RegisterTile; 2],
     call: &mut InstructionCall<'_>,
@@ -186,7 +190,8 @@ fn in_registers(
     operand_bits.into_result(call, ty)
 }
 
-/// Updates all elements of an accumulator tile in place.
+/// Updates all elements of an accumulator tile in place by `total`, from the element's index and the accumulator's
+/// bits, which are zero if the operand `accumulate` is zero.
 fn in_tensor_memory(
     tile: &TensorTile,
     accumulate: usize,

@@ -55,7 +55,8 @@ impl MmaOperand {
         }
     }
 
-    /// Returns the bits of the needed elements, and zeros for the others.
+    /// Returns the bits of the tile's elements, at least of those in `is_needed`; elements that are not read are zero.
+    /// A fault if the running warp holds a needed element in no lane.
     pub(super) fn elements(&self, call: &mut InstructionCall<'_>, is_needed: &[bool]) -> Result<Vec<u64>, LaneFault> {
         match self {
             Self::Registers(tile) => {
@@ -71,7 +72,7 @@ impl MmaOperand {
     }
 }
 
-/// Reads the needed elements of a tile in shared memory through its descriptor.
+/// Reads the elements in `is_needed` of a tile in shared memory through its descriptor; the others are zero.
 fn read_memory_operand(
     call: &mut InstructionCall<'_>,
     operand: usize,
@@ -88,7 +89,7 @@ fn read_memory_operand(
     let canonical_layout = memory.find_mode(fields.mode).ok_or_else(missing)?;
     let columns = memory.shape[1].next_power_of_two();
     let bytes = u64::from(memory.bits / 8).max(1);
-    // Address of the containing bytes, index of the element in them, index of the element in the tile.
+    // For each needed element: the address of its bytes, its index within them, and its index in the tile.
     let mut address_runs: Vec<(u64, u64, usize)> = Vec::new();
     for at in (0..is_needed.len()).filter(|&at| is_needed[at]) {
         let element = [at as u64 / columns, at as u64 % columns];

@@ -44,7 +44,8 @@ impl FloatSummation {
         self.encoded(total)
     }
 
-    /// Computes the element from exact products, added one after another, whatever their range.
+    /// Computes the bits of the element: adds the products, which are exact and of any range, to the accumulator one
+    /// after another, rounding each sum.
     pub(super) fn total_of_products(&self, c: u64, products: impl Iterator<Item = f64>) -> u64 {
         self.encoded(products.fold(self.c.decode(c), |sum, product| self.sum.add_exact(sum, product)))
     }
@@ -61,7 +62,8 @@ impl FloatSummation {
         if let Summation::Tree { .. } = self.numerics.summation {
             return self.tree(sum, group);
         }
-        // Finite terms produce no infinity here; with others the order does not matter.
+        // If all terms are finite, this plain sum is finite too; if not, it is the result, since their order does not
+        // matter.
         let plain = group.iter().fold(sum, |sum, [a, b]| sum + a * b);
         if !plain.is_finite() {
             return plain;
@@ -123,7 +125,8 @@ impl FloatSummation {
         self.sum.round(products + before)
     }
 
-    /// Adds pairwise in binary32 with subnormals flushed to zero.
+    /// Adds the products of a group pairwise in binary32, and then the running sum; operands, products and sums that
+    /// are subnormal become zero.
     fn tree(&self, sum: f64, group: &[[f64; 2]]) -> f64 {
         let flush_subnormal = |value: f64, format: Format| if value.abs() < format.min_normal() { 0.0 } else { value };
         let product = |&[a, b]: &[f64; 2]| flushed((flush_subnormal(a, self.a) * flush_subnormal(b, self.b)) as f32);
@@ -136,8 +139,8 @@ impl FloatSummation {
     }
 }
 
-/// Truncates the terms `fraction` bits below the greatest exponent and adds them exactly; returns the sum and that
-/// exponent.
+/// Truncates the terms to `fraction` bits below the greatest of their exponents, and adds them exactly; returns the sum
+/// and that exponent.
 fn cut_and_added(terms: impl Iterator<Item = Term> + Clone, fraction: u32) -> (f64, i32) {
     let greatest = terms.clone().map(|term| term.exponent).max().unwrap_or(MIN_EXPONENT);
     let lsb_exponent = fraction as i32 - greatest;

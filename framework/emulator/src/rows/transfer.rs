@@ -1,9 +1,10 @@
-//! Moves between registers and shared memory (such as `ldmatrix`) by slots of bytes: some lanes give the addresses of
-//! the slots, the same or other lanes receive or supply the bytes.
+//! Moves between registers and shared memory (such as `ldmatrix`) by segments, which are runs of contiguous bytes (dim
+//! `slot` of the row's layouts): some lanes give the addresses of the segments, the same or other lanes receive or
+//! supply the bytes.
 //!
-//! The lowest lane that `address` maps to a slot gives the address of the slot; addresses of further lanes are ignored.
-//! Wavefronts are counted over the slots in order, by the bank row that names the instruction, or else by the row of
-//! plain accesses of the slot's width.
+//! The lowest lane that `address` maps to a segment gives the address of the segment; addresses of further lanes are
+//! ignored. Wavefronts are counted over the segments in order, by the bank row that names the instruction, or else by
+//! the row of plain accesses of the segment's width.
 
 use super::super::fault::LaneFault;
 use super::super::semantics::InstructionCall;
@@ -15,7 +16,7 @@ use tilewright_target::{Instruction, Operand};
 /// The semantics of a move between registers and shared memory.
 pub(super) struct Transfer {
     data: LinearLayout,
-    /// For each slot, the lane that gives the slot's address.
+    /// For each segment, the lane that gives the segment's address.
     addressing: Vec<u32>,
     alignment: u32,
     is_load: bool,
@@ -71,8 +72,8 @@ impl Transfer {
         call.store_segments(&addresses, &self.addressing, segment_bytes, self.alignment, &bytes)
     }
 
-    /// Calls `visit` for each byte: the lane, the byte's lowest bit in the lane's registers, the slot in shared memory,
-    /// and the byte in the slot.
+    /// Calls `visit` for each byte: the lane, the byte's lowest bit in the lane's registers, the segment in shared
+    /// memory, and the byte in the segment.
     fn each_byte(&self, mut visit: impl FnMut(u32, u32, u64, u64)) {
         let (ins, outs) = (self.data.ins(), self.data.outs());
         let byte = Dim::named("byte");
@@ -87,7 +88,7 @@ impl Transfer {
     }
 }
 
-/// For each slot, the lowest lane that gives the slot's address.
+/// Returns for each segment the lowest lane that gives the segment's address.
 pub(super) fn addressing(addresses: &LinearLayout, segment_bits: u32) -> Result<Vec<u32>, String> {
     let mut lanes = vec![None; 1 << segment_bits];
     for lane in 0..1u64 << addresses.in_bits(Dim::LANE) {

@@ -165,8 +165,8 @@ impl<'a> InstructionCall<'a> {
         self.store_segments(addresses, &self.own_lanes(addresses), bytes, alignment, data)
     }
 
-    /// Executes [`InstructionCall::load_shared`] for slots (runs of contiguous bytes), with the lane that gives each
-    /// slot's address.
+    /// Executes [`InstructionCall::load_shared`] for segments (runs of contiguous bytes); `lanes` are the lanes that
+    /// give the addresses of the segments.
     pub(crate) fn load_segments(
         &mut self,
         addresses: &[Option<u64>],
@@ -180,8 +180,8 @@ impl<'a> InstructionCall<'a> {
         Ok(data)
     }
 
-    /// Executes [`InstructionCall::store_shared`] for slots (runs of contiguous bytes), with the lane that gives each
-    /// slot's address.
+    /// Executes [`InstructionCall::store_shared`] for segments (runs of contiguous bytes); `lanes` are the lanes that
+    /// give the addresses of the segments.
     pub(crate) fn store_segments(
         &mut self,
         addresses: &[Option<u64>],

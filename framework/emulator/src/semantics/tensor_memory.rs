@@ -40,7 +40,7 @@ impl InstructionCall<'_> {
         positions.map(bit_field).collect()
     }
 
-    /// Checks that all parts are in rows of tensor memory that the warp can access.
+    /// Checks that all bit fields are in rows of tensor memory that the warp can access.
     pub(crate) fn reaches(&self, bit_fields: &[BitField]) -> Result<(), LaneFault> {
         let size = self.memories.tensor.size()?;
         let (rows_per_warp, groups) = (size.warp_rows.max(1), (size.rows / size.warp_rows.max(1)).max(1));
@@ -56,7 +56,8 @@ impl InstructionCall<'_> {
         }
     }
 
-    /// Starts an asynchronous access of the parts of words, which nothing else may access until it completes.
+    /// Starts an asynchronous access of the words with these bit fields, which nothing else may access until it
+    /// completes.
     pub(crate) fn send_tensor(&mut self, direction: Direction, bit_fields: &[BitField]) -> Result<(), LaneFault> {
         let queue: Queue = self.on_queue()?;
         let mut words: Vec<u32> = bit_fields.iter().map(|bit_field| bit_field.word).collect();
@@ -67,12 +68,12 @@ impl InstructionCall<'_> {
         Ok(())
     }
 
-    /// Reads the bits of each part of a word.
+    /// Returns the bits of each of the bit fields, in their order.
     pub(crate) fn read_tensor(&self, bit_fields: &[BitField]) -> Result<Vec<u64>, LaneFault> {
         Ok(bit_fields.iter().map(|&bit_field| self.memories.tensor.read(bit_field)).collect::<Result<_, _>>()?)
     }
 
-    /// Writes the bits of a part of a word.
+    /// Writes the bits of a bit field; the other bits of its word stay.
     pub(crate) fn write_tensor(&mut self, bit_field: BitField, bits: u64) {
         self.memories.tensor.write(bit_field, bits);
     }

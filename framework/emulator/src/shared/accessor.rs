@@ -17,8 +17,8 @@ pub(crate) struct Epoch {
     pub(crate) block: u64,
 }
 
-/// The record of an access of a byte. The access cannot race after a later barrier of the cluster, nor, for accesses of
-/// its own block, after a later barrier of the block.
+/// The record of an access of a byte. A later access is ordered after it if a cluster barrier lies between them or, for
+/// accesses by the same block, a block barrier.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Record {
     pub(super) epoch: Epoch,
@@ -34,8 +34,8 @@ impl Record {
         self.warp
     }
 
-    /// The record of an asynchronous operation's access at its completion, which names the operation of the record
-    /// `issued`.
+    /// Returns this record, of an asynchronous operation's access at its completion, with the operation of the record
+    /// `issued`, which the access had when it was issued.
     pub(crate) fn of_operation(self, issued: Self) -> Self {
         Self { operation: issued.operation, ..self }
     }
@@ -92,9 +92,10 @@ pub(crate) struct Accessor<'a> {
     pub(crate) operation: u32,
     /// Whether the lanes of a warp observe its accesses in program order.
     pub(crate) warp_ordered: bool,
-    /// The ranges of access indices of `then` regions from whose lanes this lane has diverged.
+    /// Ranges of access indices of the warp: the accesses in the first regions of the enclosing `if`s whose second
+    /// region this lane executes.
     pub(crate) diverged: &'a [Range<u64>],
-    /// For each warp of the block, the access index before which all its accesses are ordered before this one.
+    /// For each warp of the block, the access index before which all accesses of that warp are ordered before this one.
     pub(crate) happens_before: &'a [u64],
 }
 

@@ -10,7 +10,7 @@ use crate::fault::FaultKind;
 use tilewright_target::Direction;
 
 impl SharedMemory {
-    /// Reads the bytes of an atomic operation, which may then write them.
+    /// Reads the bytes of an atomic operation into `into`, after a check that the operation may read and write them.
     pub(crate) fn atomic_load(
         &mut self,
         address: u64,
@@ -28,7 +28,7 @@ impl SharedMemory {
         Ok(())
     }
 
-    /// Writes the bytes that an atomic operation has read.
+    /// Writes the new bytes of an atomic operation, which [`Self::atomic_load`] has checked, and records the operation.
     pub(crate) fn atomic_store(&mut self, address: u64, from: &[u8], who: &Accessor<'_>) {
         self.atomics.resize(self.bytes.len(), Record::default());
         self.bytes_stored += from.len() as u64;

@@ -12,7 +12,7 @@ struct InFlightAccess {
     id: u64,
     direction: Direction,
     bytes: Range<usize>,
-    /// Index of the block that issued the access; the warp and the operation follow.
+    /// Index of the block that issued the access; next its warp, lane and operation.
     block: u8,
     warp: u16,
     lane: u8,
@@ -69,7 +69,9 @@ impl InFlight {
         counts[bytes].iter_mut().for_each(|count| *count = count.saturating_add_signed(by));
     }
 
-    /// Checks that a byte may be accessed in spite of the accesses in flight.
+    /// Checks that no asynchronous access in flight conflicts with an access of the byte at `at`: a write of the byte
+    /// always conflicts, a read of it only with a store. The fault describes the access in flight as seen from block
+    /// `block`.
     pub(super) fn check(&self, direction: Direction, at: usize, block: u8) -> Result<(), FaultKind> {
         let is_accessed = |counts: &[u16]| counts.get(at).is_some_and(|&count| count > 0);
         if !is_accessed(&self.writes_in_flight) && (direction == Direction::Load || !is_accessed(&self.reads_in_flight))

@@ -48,7 +48,7 @@ pub(super) struct Mbarrier {
     /// Number of completed phases.
     pub(super) phase: u64,
     pub(super) copies: Vec<Copy>,
-    /// The effects of each commit group that will arrive at the mbarrier when it completes.
+    /// For each commit group that arrives at the mbarrier when the group completes, the group's completion effects.
     pub(super) groups: Vec<Vec<CompletionEffect>>,
     /// The merged clocks of all arrivals of the current phase.
     pub(super) arrival_clock: Clock,

@@ -84,7 +84,7 @@ impl SharedMemory {
         Ok(mbarrier)
     }
 
-    /// Makes a commit group arrive at the mbarrier when it completes.
+    /// Makes a commit group arrive at the mbarrier when the group completes.
     pub(crate) fn arrive_with(
         &mut self,
         address: u64,
@@ -97,8 +97,8 @@ impl SharedMemory {
         Ok(())
     }
 
-    /// Completes the commit groups that the phase of this parity waits for if no other arrival is missing; returns
-    /// their effects.
+    /// Completes the commit groups that are to arrive in the phase of this parity, if only their arrivals are missing;
+    /// returns their completion effects.
     pub(crate) fn finish_groups(
         &mut self,
         address: u64,

@@ -19,11 +19,11 @@ pub(crate) struct SharedMemory {
     reads: Vec<Record>,
     /// For each byte, the record of atomic operations since the start of the block; empty if there were none.
     pub(super) atomics: Vec<Record>,
-    /// For each byte that several warps have read since its last write, the records of the reads; used only if
-    /// `in_groups`.
+    /// For each byte that several warps have read since its last write, the records of the reads; used only by kernels
+    /// with named barriers or mbarriers.
     readers: HashMap<usize, Vec<Record>>,
-    /// Whether the kernel has mbarriers or named barriers. These order some warps only, so that each reader of a byte
-    /// is recorded.
+    /// Whether the kernel has named barriers. These, like mbarriers, order some warps only, so that each reader of a
+    /// byte is recorded.
     in_groups: bool,
     pub(super) in_flight: InFlight,
     pub(super) mbarriers: Mbarriers,

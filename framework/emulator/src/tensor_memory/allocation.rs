@@ -4,7 +4,7 @@
 pub(super) struct TensorMemoryBlock {
     pub(super) first: u32,
     pub(super) columns: u32,
-    /// The warp that allocated the columns; the operation follows.
+    /// The warp that allocated the columns, and next the index of its operation.
     pub(super) warp: u16,
     pub(super) operation: u32,
 }

@@ -14,11 +14,11 @@ pub(super) struct Word {
     written: u32,
     write: Record,
     read: Record,
-    /// The warps whose MMAs made the latest write and read, if MMAs did: their later MMAs follow, also if another warp
-    /// has waited for these.
+    /// The warp whose MMA made the latest write, and next the warp whose MMA made the latest read; `None` if another
+    /// operation did. Later MMAs of that warp are ordered after it, even if another warp has waited for it.
     mma_writer: Option<u16>,
     mma_reader: Option<u16>,
-    /// Number of writes of the word in flight; that of reads follows.
+    /// Number of asynchronous writes of the word in flight, and next the number of reads.
     writes_in_flight: u16,
     reads_in_flight: u16,
 }
@@ -115,7 +115,8 @@ impl TensorMemory {
         Ok(self.next)
     }
 
-    /// Checks that an access of a word is ordered after all conflicting accesses.
+    /// Checks that an access of the word at index `at` is ordered after all conflicting accesses; `queue` is `None` for
+    /// the deallocation of the word's column.
     pub(super) fn follows(
         &self,
         direction: Direction,

@@ -36,8 +36,8 @@ impl Warp {
         Ok(())
     }
 
-    /// Returns the clock (for each warp, the index before which its accesses are done) that this warp brings to a named
-    /// barrier.
+    /// Returns the clock that this warp brings to a named barrier: for each warp, the access index before which all of
+    /// its accesses are done.
     pub(crate) fn named_barrier_clock(&self) -> Clock {
         let mut done = self.known.clone();
         join(&mut done, &clock_until(self.index as u16, self.time));

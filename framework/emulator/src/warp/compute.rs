@@ -116,7 +116,8 @@ impl Warp {
     }
 }
 
-/// Splits a register file into two operands and the result, which always follows them.
+/// Returns slices of `n` registers for the operands at `a` and `b` and for the result at `to`, which lies behind both
+/// in the register file.
 pub(super) fn pairs(registers: &mut [u64], a: usize, b: usize, to: usize, n: usize) -> (&[u64], &[u64], &mut [u64]) {
     let (operands, results) = registers.split_at_mut(to);
     (&operands[a..a + n], &operands[b..b + n], &mut results[..n])

@@ -20,11 +20,12 @@ use tilewright_target::TargetDescription;
 /// Number of operations that a warp executes before it yields to other programs.
 const SHARE: u64 = 1 << 28;
 
-/// Number of atomic operations of global memory by which a warp uses up its share: it most likely waits for another
-/// program.
+/// Number of atomic operations of global memory after which a warp has used its share of operations: it most likely
+/// waits for another program.
 const ATOMICS_OF_SHARE: u64 = 1 << 12;
 
-/// Returns the number of steps left at which a warp yields that begins with `steps` left.
+/// For a warp that starts with `steps` steps left before the limit of the run, returns the number left at which it
+/// yields.
 pub(crate) fn end_of_share(steps: u64) -> u64 {
     steps.saturating_sub(SHARE)
 }
@@ -91,7 +92,8 @@ pub(super) enum Frame {
         otherwise: u64,
         /// Index of the first memory access in the first region.
         began: u64,
-        /// Whether lanes have diverged, so that the accesses of the first region are in [`Warp::parted`].
+        /// Whether the second region is executed after the first, so that the accesses of the first are in
+        /// [`Warp::parted`].
         parted: bool,
     },
     Loop {
@@ -120,7 +122,8 @@ pub(crate) struct Warp {
     pub(super) queues: Queues,
     /// Instructions issued together with other warps since the last check, each as (number of warps, step).
     pub(super) issued_together: Vec<(u32, usize)>,
-    /// The ranges of access indices of first regions of an `if` from whose lanes the active lanes have diverged.
+    /// Ranges of access indices: the accesses in the first regions of the enclosing `if`s whose second region the
+    /// active lanes execute.
     pub(super) parted: Vec<Range<u64>>,
     pub(super) scratch: Vec<u64>,
 }

@@ -2,7 +2,7 @@
 
 use super::{BlockContext, Done, Warp};
 
-/// Size and alignment of an address in bytes.
+/// Size and alignment, in bytes, of the word of shared memory to which an allocation writes its tensor-memory address.
 const BYTES: u64 = 4;
 
 impl Warp {

@@ -161,7 +161,8 @@ named_enum! {
         /// Floating-point number rounded to OCP E4M3 in a byte, to nearest even; numbers beyond the greatest, and
         /// infinity, become the greatest; NaN becomes the positive NaN.
         RoundE4m3 = "round_e4m3",
-        /// Floating-point number rounded to OCP E5M2 in a byte, likewise; NaN has all bits of the mantissa set.
+        /// Floating-point number rounded to OCP E5M2 in a byte, to nearest even; numbers beyond the greatest, and
+        /// infinity, become the greatest; NaN becomes the positive NaN with all bits of the mantissa set.
         RoundE5m2 = "round_e5m2",
     }
 }
@@ -195,7 +196,8 @@ named_enum! {
 }
 
 impl Cast {
-    /// The casts from and to 8-bit floating-point formats: the cast, the format, and whether it is from the format.
+    /// The casts from and to 8-bit floating-point formats: the cast, the 8-bit format, and whether the cast is from
+    /// that format.
     const NARROW: [(Self, Format, bool); 6] = [
         (Self::ExtendE4m3, Format::E4M3, true),
         (Self::ExtendE5m2, Format::E5M2, true),
@@ -205,13 +207,13 @@ impl Cast {
         (Self::RoundE5m2, Format::E5M2, false),
     ];
 
-    /// The cast from an 8-bit floating-point format; `None` if there is none.
+    /// Returns the cast from an 8-bit floating-point format to a wider type; `None` if there is no such cast.
     #[must_use]
     pub fn extending(format: Format) -> Option<Self> {
         Self::NARROW.iter().find(|row| row.1 == format && row.2).map(|row| row.0)
     }
 
-    /// The cast that rounds to an 8-bit floating-point format; `None` if there is none.
+    /// Returns the cast that rounds to an 8-bit floating-point format; `None` if there is no such cast.
     #[must_use]
     pub fn rounding(format: Format) -> Option<Self> {
         Self::NARROW.iter().find(|row| row.1 == format && !row.2).map(|row| row.0)

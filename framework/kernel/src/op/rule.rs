@@ -5,7 +5,7 @@ use crate::{Element, MemorySpace, Type, Value};
 /// A set of types.
 #[derive(Clone, Copy)]
 pub(crate) struct TypeSet {
-    /// The name of the set in messages: the types that it has.
+    /// The types of the set as text for messages, such as `i32 or i64`.
     pub(crate) expected: &'static str,
     /// Whether a type is in the set.
     pub(crate) contains: fn(Type) -> bool,

@@ -129,7 +129,8 @@ macro_rules! operations {
                 b: Value where is(I32),
                 /// Four nibbles, each 0 to 7.
                 selector: u16 = "a selector of 16 bits",
-                /// The selector of lanes whose `i1` is true.
+                /// A condition (`i1`), and the selector of lanes in which it is true; `None` if all lanes use
+                /// `selector`.
                 #[serde(default, skip_serializing_if = "Option::is_none")]
                 alternative: Option<(Value, u16)> = "a selector of 16 bits" where is(BOOL),
             } [a "," b "," selector alternative] -> one(is(I32));
@@ -142,8 +143,8 @@ macro_rules! operations {
             } [pointer "," bytes] -> one(same_type_as(pointer)) fn ptr_add;
             // A load is uniform in a warp at best: another warp may read the address later, when it holds another
             // value.
-            /// Reads a scalar or vector from memory. Lanes whose predicate is false access no memory and get `other`, or
-            /// zero without it.
+            /// Reads a scalar or vector from memory. Lanes whose predicate is false access no memory and get `other`,
+            /// or zero without it.
             load Load {
                 /// The address; with `offset`, aligned to `alignment`.
                 pointer: Value where one_of(POINTER),

@@ -39,7 +39,7 @@ impl FieldText for Vec<Value> {
     }
 }
 
-/// The form of a predicate.
+/// The form of a predicate: `if %3`; nothing if there is none.
 impl FieldText for Option<Value> {
     fn write(&self, line: &mut String) -> fmt::Result {
         self.map_or(Ok(()), |predicate| write!(line, " if {predicate}"))
@@ -50,7 +50,7 @@ impl FieldText for Option<Value> {
     }
 }
 
-/// The form of a byte selector.
+/// The form of a byte selector: four hexadecimal digits.
 impl FieldText for u16 {
     fn write(&self, line: &mut String) -> fmt::Result {
         write!(line, " {self:#06x}")
@@ -61,7 +61,7 @@ impl FieldText for u16 {
     }
 }
 
-/// The form of a second byte selector, for lanes whose condition is true.
+/// The form of a second byte selector, for lanes whose condition is true: `or 0x7654 if %3`; nothing if there is none.
 impl FieldText for Option<(Value, u16)> {
     fn write(&self, line: &mut String) -> fmt::Result {
         self.map_or(Ok(()), |(condition, selector)| write!(line, " or {selector:#06x} if {condition}"))
@@ -185,7 +185,7 @@ choices! {
     Unary = "an operation on one value",
 }
 
-/// The form of the values that a loop carries.
+/// The form of the initial values that a loop carries: `carry %1, %2`; nothing if there are none.
 pub(super) mod carry {
     use super::{Parsed, Parser, Value, Values, Write, fmt};
     use crate::Statement;
@@ -199,7 +199,7 @@ pub(super) mod carry {
     }
 }
 
-/// The form of the value of lanes whose predicate is false.
+/// The form of the value that lanes get whose predicate is false: `else %4`; nothing if there is none.
 pub(super) mod other {
     use super::{Parsed, Parser, Value, Write, fmt};
     use crate::Statement;
@@ -243,7 +243,7 @@ pub(super) mod hex {
     }
 }
 
-/// The form of a choice between two keywords.
+/// The form of a flag: the keyword `wait` if it is true, `launch` if not.
 pub(super) mod wait_or_launch {
     use super::{Parsed, Parser, fmt};
     use crate::Statement;
@@ -258,7 +258,7 @@ pub(super) mod wait_or_launch {
     }
 }
 
-/// The form of the second of two regions.
+/// The form of the second region of an `if`, behind `else`; the printer writes it after the first region.
 pub(super) mod otherwise {
     use super::{Parsed, Parser, Region, fmt};
     use crate::Statement;

@@ -118,7 +118,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Parses a decimal or, after `0x`, hexadecimal integer.
+/// Parses a decimal or, after `0x`, hexadecimal integer; `None` if the token is neither.
 fn unsigned(token: &str) -> Option<u64> {
     match token.strip_prefix("0x") {
         Some(digits) => u64::from_str_radix(digits, 16).ok(),

@@ -16,7 +16,7 @@ pub(super) struct Checker<'a> {
     pub(super) kernel: &'a Kernel,
     /// The definition of each value, indexed by value number.
     definitions: Vec<Definition>,
-    /// Number of the next operation.
+    /// Number of the next operation, in the order of `Kernel::statements`.
     next: usize,
     /// The operation under check: number and name.
     current: Option<(usize, &'static str)>,

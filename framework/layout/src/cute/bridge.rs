@@ -242,7 +242,8 @@ fn are_disjoint(columns: &[u64]) -> bool {
 fn operations_to_swizzles(operations: Vec<RowOperation>) -> Result<Vec<Swizzle>, CuteError> {
     let mut groups: Vec<Vec<RowOperation>> = Vec::new();
     for operation in operations {
-        // An operation may join an earlier group if it commutes with all from there on.
+        // The operation joins an earlier group of its shift if it commutes with all operations of that group and of
+        // later ones.
         let free = groups.iter().rev().take_while(|group| group.iter().all(|other| other.commutes(operation))).count();
         let from = groups.len() - free;
         match groups[from..].iter_mut().find(|group| group[0].shift() == operation.shift()) {

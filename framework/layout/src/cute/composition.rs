@@ -108,12 +108,13 @@ pub(super) fn by_mode(
     CuteLayout::from_modes(modes)
 }
 
-/// A mode of the composition, and the digit of the outer coordinate (the index in one outer mode) that it counts.
+/// A mode of the composition, and the digit of the outer coordinate (the index in one outer mode) that it moves.
 struct Piece {
     mode: CuteMode,
-    /// Index of the outer mode, and the number of steps that this mode's index moves the digit.
+    /// Index of the outer mode, and the number of positions by which one step of this mode moves the index in that
+    /// outer mode.
     digit: (usize, u64),
-    /// The difference of the composition's integer coordinate for one step of this mode.
+    /// The number of steps of the composition's integer coordinate that correspond to one step of this mode.
     domain: u64,
 }
 
@@ -134,7 +135,8 @@ impl Outer {
         value_at(&self.flat, index)
     }
 
-    /// The pieces of the composition for one inner mode; `None` if strides and sizes do not divide each other.
+    /// Returns the pieces of the composition for one inner mode, one for each outer mode that it moves in; `domain` is
+    /// the step of the inner mode in the integer coordinate. `None` if strides and sizes do not divide each other.
     fn divide_pieces(&self, inner: CuteMode, mut domain: u64) -> Result<Option<Vec<Piece>>, CuteError> {
         let (mut left, mut step, mut pieces) = (inner.shape, inner.stride, Vec::new());
         if left == 1 || step == 0 {
@@ -184,12 +186,13 @@ impl Outer {
         })
     }
 
-    /// The only possible pieces of the composition for one inner mode, derived from its values.
+    /// Returns the only possible pieces of the composition for one inner mode, derived from its values; `domain` is the
+    /// step of the inner mode in the integer coordinate.
     fn derive_pieces(&self, inner: CuteMode, domain: u64) -> Result<Vec<Piece>, CuteError> {
         let (mut left, mut step, mut pieces) = (inner.shape, 1u64, Vec::new());
         while left > 1 {
             let first = self.along(inner, step)?;
-            // The next piece begins at the first value that is not that multiple of the first one.
+            // A piece ends before the first index whose value is not the first value times the index.
             let bound = left.min(MOST_POINTS);
             let mut end = None;
             for i in 2..bound {
@@ -216,7 +219,7 @@ impl Outer {
         Ok(pieces)
     }
 
-    /// The exact value of the composition at an index of one inner mode.
+    /// Returns the value of the composition at index `index` of one inner mode, with all other inner indices at zero.
     fn along(&self, inner: CuteMode, index: u64) -> Result<u64, CuteError> {
         let inside = inner.stride.checked_mul(index).ok_or(CuteError::Overflow { what: "the inner value" })?;
         self.at(inside)

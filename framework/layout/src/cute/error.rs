@@ -148,7 +148,7 @@ pub enum CuteError {
         bits: u32,
         /// Number of low bits that the swizzle leaves unchanged.
         base: u32,
-        /// The distance from the changed bits up to the bits that change them.
+        /// The shift of the swizzle: the distance in bits from the changed bits up to the bits that change them.
         shift: i32,
         /// The rule that the parameters violate.
         reason: &'static str,

@@ -82,7 +82,7 @@ impl CuteLayout {
         Self::from_tree(Tree::tuple(modes.into_iter().map(|mode| mode.0).collect())?)
     }
 
-    /// The layout of a flat list of modes: a single mode has no parentheses, and no mode is `1:0`.
+    /// Builds the layout of a flat list of modes: a single mode gets no parentheses, and an empty list gives `1:0`.
     pub(super) fn from_flat_modes(modes: &[CuteMode]) -> Result<Self, CuteError> {
         match modes {
             [] => Self::single_mode(1, 0),
@@ -121,7 +121,8 @@ impl CuteLayout {
         self.flat().iter().map(|mode| mode.shape).product()
     }
 
-    /// One more than the largest value below the size.
+    /// The smallest size of memory that holds all values (CuTe `cosize`): one more than the largest value at the
+    /// integer coordinates below the size.
     pub fn cosize(&self) -> u64 {
         1 + self.flat().iter().map(|mode| (mode.shape - 1) * mode.stride).sum::<u64>()
     }
@@ -247,11 +248,13 @@ fn value_of_leaves(modes: &Tree<CuteMode>, index: u64) -> Result<u64, CuteError>
     evaluation.value()
 }
 
-/// The evaluation of a layout at an integer coordinate, mode by mode; allocates nothing.
+/// The state of an evaluation of a layout at an integer coordinate, which takes one mode after the other; allocates
+/// nothing.
 struct Evaluation {
-    /// The coordinate along the last mode and the modes to come.
+    /// The integer coordinate divided by the sizes of all modes before the last one taken: the index in that mode and
+    /// in those to come.
     rest: u64,
-    /// The value of the modes before the last; `None` past a word.
+    /// The value that the modes before the last one taken add up to; `None` if it does not fit 64 bits.
     value: Option<u64>,
     last: Option<CuteMode>,
 }

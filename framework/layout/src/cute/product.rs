@@ -81,7 +81,7 @@ fn paired(block: &CuteLayout, tile: &CuteLayout, repetition_first: bool) -> Resu
     CuteLayout::from_modes(pairs.collect::<Result<_, _>>()?)
 }
 
-/// The layout as a tuple of `rank` modes.
+/// Returns the layout as a tuple of top-level modes, with modes `1:0` appended until it has `rank` of them.
 fn ranked(layout: &CuteLayout, rank: usize) -> Result<CuteLayout, CuteError> {
     CuteLayout::from_modes(layout.append(rank, None)?.modes())
 }
@@ -108,7 +108,8 @@ pub fn tile_to_shape(block: &CuteLayout, shape: &IntTuple, order: Option<&IntTup
     blocked_product(&block, &ordered(&counts, order)?)
 }
 
-/// The compact layout of these sizes whose strides grow in the given order of the modes.
+/// Returns the compact layout of the sizes `counts`: the mode of smallest rank in `order` has stride 1 (without
+/// `order`, the first mode).
 fn ordered(counts: &[u64], order: Option<&IntTuple>) -> Result<CuteLayout, CuteError> {
     let ranks: Vec<u64> = match order {
         None => (0..counts.len() as u64).collect(),

@@ -60,7 +60,7 @@ impl CuteLayout {
         Ok((self.select_modes(selection, true)?, offset))
     }
 
-    /// The modes whose coordinates `selection` fixes.
+    /// Returns the modes whose coordinates `selection` fixes, as a layout (CuTe `dice`).
     ///
     /// # Errors
     /// As [`CuteLayout::slice`].

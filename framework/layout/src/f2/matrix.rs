@@ -69,7 +69,8 @@ impl Solver {
         solver
     }
 
-    /// Adds a pivot vector without pivot bits of the others, and clears its lowest set bit in the others.
+    /// Adds a pivot vector, the xor of the columns in the mask `combination`, that has no pivot bit of the others;
+    /// clears its lowest set bit in the others.
     #[inline]
     fn add_pivot(&mut self, vector: u64, combination: u64) {
         let low = vector & vector.wrapping_neg();

@@ -127,8 +127,8 @@ impl Subspace {
         (0..bits).map(|bit| 1 << bit).filter(|unit| self.pivots & unit == 0).collect()
     }
 
-    /// Unit vectors that extend this space to F2^`bits`, as [`Subspace::complement`], but the candidates first, in
-    /// their order, if they are independent of the previous ones.
+    /// Returns vectors that extend this space to F2^`bits`: first those of `candidates`, in their order, that are
+    /// independent of the space and of the vectors before them; then unit vectors, the lowest first.
     #[must_use]
     pub fn extend(&self, bits: u32, candidates: &[u64]) -> SmallVec<[u64; 16]> {
         let mut space = self.clone();

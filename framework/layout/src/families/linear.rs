@@ -1,7 +1,7 @@
 //! `linear` and `generic_linear`: distributed layouts given by their bases, resized if the tensor has another shape.
 //!
-//! Each basis of `linear` is zero or moves along one axis by a power of two, each such element once (Linear Layouts
-//! paper, Definition 4.10); `generic_linear` only reaches every element.
+//! In `linear` each basis is zero or moves along one axis by a power of two, and no two nonzero bases are equal (Linear
+//! Layouts paper, Definition 4.10). In `generic_linear` the bases only have to reach every element.
 
 use smallvec::SmallVec;
 

@@ -48,7 +48,7 @@ impl Families for Neutral {
             "blocked" => blocked::resolve(spec, shape).map(Layout::Distributed),
             "slice" => slice::resolve(spec, shape, all),
             "linear" | "generic_linear" => linear::resolve(spec, shape).map(Layout::Distributed),
-            // The provider of the parent serves its operands.
+            // Operands of a parent layout that belongs to a vendor are served by that vendor's provider.
             "dot_operand" | "dot_op" => match spec.parent.as_deref() {
                 Some(parent) if !NAMES.contains(&parent.name.as_str()) => Err(self.unknown(parent)),
                 _ => dot_operand::resolve(spec, shape).map(Layout::Distributed),

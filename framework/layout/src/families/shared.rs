@@ -10,8 +10,8 @@ use super::linear::from_given;
 use super::tile::tensor_space;
 
 /// Builds `swizzled_shared`: rows along the fastest axis, with the offsets in row `r` xor-swizzled by `vec * ((r /
-/// per_phase) % max_phase)`. The formula gives the bases, the rows that are powers of two, for parameters that need not
-/// be powers of two.
+/// per_phase) % max_phase)`. The parameters need not be powers of two: the formula is evaluated at the rows that are
+/// powers of two, and these images are the bases.
 pub(super) fn swizzled(spec: &FamilySpec, shape: &[u64]) -> Result<MemoryLayout, FamilyError> {
     let read = spec.parameters();
     let vec = read.number(&["vec"])?;
@@ -53,7 +53,8 @@ fn swizzled_block(
         for bit in 0..share[axis].trailing_zeros() {
             let row = 1u64 << bit;
             let moved = if index == 1 { vec.wrapping_mul(phase(row)) % share[order[0]] } else { 0 };
-            // The row moves only a column of the fastest axis; none if that has one position.
+            // A row's swizzle moves elements along the fastest axis only, so it moves nothing if that axis has one
+            // position.
             columns.push(row << shift(axis) | moved.checked_shl(shift(order[0])).unwrap_or(0));
         }
     }
@@ -119,8 +120,8 @@ fn padding_of(pairs: &[Vec<u64>]) -> Result<Vec<Padding>, String> {
     Ok(padding)
 }
 
-/// The reason why bases cannot be those of a padded layout; `None` if they can. Each offset is one element, and moves
-/// along one axis by a power of two.
+/// Returns the reason why bases cannot be those of a padded layout: each basis must move along one axis by a power of
+/// two, and no two offsets may be the same element. `None` if they can.
 fn padded_bases_error(linear: &LinearLayout) -> Option<&'static str> {
     let mut seen = 0;
     for &column in linear.columns_of(Dim::OFFSET) {
@@ -142,8 +143,8 @@ fn is_addressable(linear: &LinearLayout, padding: &[Padding]) -> bool {
     padding.iter().try_fold(last, |sum, p| sum.checked_add(gap(p)?)).is_some_and(|physical| physical < 1 << 62)
 }
 
-/// Extends one block's offset bases over the blocks of a cluster; `share_shape` is the shape that both cover together,
-/// and the result is resized to `shape`.
+/// Extends one block's offset bases over the blocks of a cluster: together they cover a tensor of `share_shape`, and
+/// the result is repeated over or cut to `shape`.
 fn over_cluster(
     spec: &FamilySpec,
     offsets: GivenBases<'_>,

@@ -99,7 +99,7 @@ pub(super) fn block_of(
     Ok(layout)
 }
 
-/// The position of a dim among the input dims of a distributed layout: register, lane, warp.
+/// Returns the index of a dim in the order of the input dims of a distributed layout: register, lane, warp.
 fn input_of(dim: Dim) -> Result<usize, LayoutError> {
     [Dim::REGISTER, Dim::LANE, Dim::WARP].iter().position(|&input| input == dim).ok_or(LayoutError::NoSuchDim { dim })
 }
@@ -184,7 +184,7 @@ pub(super) fn direct_sum_of(modes: impl Iterator<Item = TileMode> + Clone) -> Re
     Ok(layout)
 }
 
-/// A counter for each dim: at first the dim's number of bits, after `lay_out` its next free bit.
+/// A counter for each dim: its number of bits until `lay_out` is called, afterwards its next free bit in the space.
 #[derive(Default)]
 struct Extents(SmallVec<[(Dim, u32); 8]>);
 

@@ -68,7 +68,7 @@ pub fn parse_definitions(text: &str) -> Parsed<Vec<(String, FamilySpec)>> {
     Ok(parser.defined.into_iter().map(|(name, read)| (name, read.value)).collect())
 }
 
-/// Layouts within a larger text, and the aliases defined so far.
+/// A reader of layouts within a larger text, with the aliases defined so far.
 #[derive(Default)]
 pub struct LayoutNames {
     defined: Vec<(String, Read<FamilySpec>)>,
@@ -149,7 +149,8 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Reads a value one nesting level deeper, and measures it with its parts.
+    /// Reads a value one nesting level deeper by `parse`, which adds up the sizes of the values in it; returns the
+    /// value with its own size.
     fn nested<T>(&mut self, parse: impl FnOnce(&mut Self, &mut Size) -> Parsed<T>) -> Parsed<Read<T>> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {

@@ -78,7 +78,8 @@ impl Writer<'_> {
         Some(format!("[{}] ", items.iter().map(item).collect::<Vec<_>>().join(", ")))
     }
 
-    /// Prints the entries of a parameter that are given.
+    /// Appends to `entries` the text of a parameter that the spec gives: `keyword = value` for each of its keywords.
+    /// The first parameter of a group appends the whole group, other parameters of the group append nothing.
     fn parameter(
         &self,
         spec: &FamilySpec,
@@ -110,7 +111,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Whether this is the first parameter of its group and the group is printed.
+    /// Whether `parameter` is the first of the group `group` in the order of the text.
     fn begins_group(&self, parameter: &ParameterSyntax, syntax: &AttributeSyntax, group: &str) -> bool {
         let in_group = |other: &&ParameterSyntax| member(other, group).is_some();
         syntax.parameters.iter().find(in_group).is_some_and(|first| first == parameter)
@@ -123,7 +124,7 @@ impl Writer<'_> {
     }
 
     fn entry(&self, name: &str, value: &FamilyAttribute) -> String {
-        // An unnamed list has no keyword, and a layout named `parent` would be read as the parent.
+        // The name of an unnamed list is quoted, and so is a name that `camelCase` cannot express.
         let by_rule = camel_case(name).filter(|_| name != UNNAMED);
         format!("{} = {}", by_rule.unwrap_or_else(|| Quoted(name).to_string()), self.value(value))
     }

@@ -67,7 +67,8 @@ impl AttributeSyntaxes {
     }
 }
 
-/// The spec with the family's name and its parameters' names in place of the text's keywords.
+/// Returns the spec with the family's name and its parameters' names in JSON in place of the keywords of attribute
+/// text.
 fn named(spec: &FamilySpec, syntax: &AttributeSyntax) -> FamilySpec {
     let mut result = FamilySpec { name: syntax.family.clone(), ..spec.clone() };
     for parameter in &syntax.parameters {
@@ -107,7 +108,7 @@ fn take_parameter(
         },
         [] => None,
         keywords => {
-            // One entry for each keyword, all given.
+            // A parameter of several keywords is given only if each of them has a value.
             let values: Option<Vec<_>> =
                 keywords.iter().map(|keyword| attributes.get(&snake_case(keyword)).cloned()).collect();
             let values = values?;

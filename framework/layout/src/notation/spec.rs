@@ -53,7 +53,8 @@ fn in_memory(memory: &MemoryLayout) -> Option<FamilySpec> {
     spec.with("interval_padding_pairs", FamilyAttribute::List(pairs?)).with_shape(&memory.linear)
 }
 
-/// A spec with the bases of each dim; the layout must have no others, and tensor axes in order.
+/// Returns a spec of the family `family` with the bases of each input dim; `names` are these dims with the names of
+/// their parameters. `None` if the layout has other input dims, or its out dims are not the tensor axes in order.
 fn of_bases(family: &str, linear: &LinearLayout, names: &[(Dim, &str)]) -> Option<FamilySpec> {
     let axes = (0..linear.outs().len()).map(Dim::tensor);
     let known = linear.ins().dims().all(|dim| names.iter().any(|(name, _)| *name == dim));

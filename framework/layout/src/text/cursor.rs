@@ -49,7 +49,7 @@ impl<'a> Cursor<'a> {
         TextError::new(self.text, at, message)
     }
 
-    /// The error at the next token that `what` was expected.
+    /// Returns the error that `what` was expected at the next token; the message names the token that was found.
     pub fn expected(&mut self, what: &str) -> TextError {
         self.skip_blanks();
         let found = match self.rest().chars().next() {

@@ -35,7 +35,7 @@ pub(super) fn assembly(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     for first in (0..registers).step_by(pack) {
         let mut words = Vec::new();
         for operand in &operands {
-            // If a lane holds fewer elements, its last one is repeated.
+            // If a lane holds fewer elements than one execution of the assembly takes, its last element is repeated.
             let taken: Vec<Value> =
                 (first..first + pack).map(|register| operand[register.min(registers - 1)]).collect();
             words.extend(packed(lowering, &taken));
@@ -61,7 +61,8 @@ pub(super) fn assembly(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     Ok(())
 }
 
-/// Returns the number of elements of a type that are packed in one 32-bit word, if `pack` elements are passed together.
+/// Returns the number of elements of a type that are packed in one 32-bit word, if one execution of the assembly takes
+/// `pack` elements.
 fn together(ty: Type, pack: usize) -> usize {
     match ty {
         Type::Scalar(Element::I1) | Type::Pointer(_) => 1,

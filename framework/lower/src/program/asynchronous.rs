@@ -28,7 +28,7 @@ const WAIT: &str = ttg::ASYNC_WAIT;
 pub(super) fn planned(lowering: &mut Lowering<'_>) -> Copies {
     let body = lowering.body;
     if lowering.launch.blocks > 1 {
-        // Copies of lanes are planned for one block; in a cluster their elements pass through registers.
+        // Asynchronous copies are planned for one block; in a cluster, the elements are loaded to registers and stored.
         return Copies::new();
     }
     let copies = body.walk(body.root()).into_iter().filter(|&op| body.op(op).name() == COPY);
@@ -67,7 +67,7 @@ fn plan(lowering: &mut Lowering<'_>, op: Op) -> Lowered<Option<PointerCopy>> {
         groups: &groups,
     };
     let copy = plan_pointer_copy(&problem, &lowering.config.context).ok();
-    // The tensors of an allocation follow each other without padding.
+    // The tensors of an allocation follow each other without padding, so each must start at the alignment of the copy.
     let bytes = memory_layout.memory.allocated_bytes(element.bits());
     Ok(copy.filter(|copy| copy.queue() == Queue::Copies && bytes.is_multiple_of(copy.alignment())))
 }
@@ -110,7 +110,7 @@ fn copied(lowering: &mut Lowering<'_>, op: Op, copy: &PointerCopy) -> Lowered<()
     Ok(())
 }
 
-/// Emits a wait for the copies that the program leaves in flight: a block must not exit before they complete.
+/// Emits a wait for all copies in flight, if the program may leave some: a block must not exit before they complete.
 pub(super) fn finished(lowering: &mut Lowering<'_>) {
     let body = lowering.body;
     let entry: &[_] = body.blocks(body.root()).first().map_or(&[], |&entry| body.ops(entry));

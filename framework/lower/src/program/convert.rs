@@ -13,8 +13,8 @@ use super::lowering::Lowering;
 use super::types::{integer, stored};
 
 impl Lowering<'_> {
-    /// Converts the registers of a tensor to another layout, by the cheapest conversion; they are unchanged if the
-    /// tensor has this layout.
+    /// Converts the registers of a tensor to another layout, by the conversion plan of least cost. If the tensor has
+    /// this layout, the registers are returned unchanged.
     pub(super) fn convert(&mut self, tensor: &Registers, to: &Arc<LinearLayout>) -> Lowered<Arc<[Value]>> {
         if Arc::ptr_eq(&tensor.layout, to) || tensor.layout == *to {
             return Ok(tensor.values.clone());
@@ -66,7 +66,7 @@ impl Lowering<'_> {
         moved.into_iter().map(|value| self.emit_from_integer_bits(value, ty)).collect()
     }
 
-    /// Emits a scalar as an integer of whole bytes, for data movement.
+    /// Emits the conversion of a scalar to an integer of the same bits, rounded up to whole bytes, for data movement.
     pub(super) fn emit_integer_bits(&mut self, value: Value) -> Value {
         let ty = self.builder.type_of(value);
         match ty {
@@ -75,7 +75,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Emits the conversion of an integer from [`Self::emit_integer_bits`] back to the scalar's type.
+    /// Emits the conversion of an integer, produced by [`Self::emit_integer_bits`], back to the scalar's type.
     pub(super) fn emit_from_integer_bits(&mut self, value: Value, ty: Type) -> Value {
         match ty {
             Type::Scalar(Element::I1) => self.builder.cast(Cast::Truncate, value, ty),

@@ -54,7 +54,7 @@ pub(super) fn tensor_descriptor(lowering: &Lowering<'_>, op: Op) -> Lowered<Tens
     }
 }
 
-/// Returns the kernel values of the scalars in an operand group.
+/// Returns the kernel values of the scalar operands in the operand group `group`.
 pub(super) fn scalars(lowering: &Lowering<'_>, op: Op, group: &str) -> Lowered<Vec<Value>> {
     let operation = lowering.body.op(op);
     let group = operation.definition.operand_group(group).ok_or_else(|| Reason::malformed("a group is missing"))?;
@@ -66,16 +66,16 @@ pub(super) fn divisor(lowering: &Lowering<'_>, value: tile::Value) -> u64 {
     lowering.axis_info.get(value).map_or(1, tile::axis_info::AxisInfo::divisibility)
 }
 
-/// The registers that one access moves, the address of the first element, and whether all elements are in bounds (an
-/// `i1`).
+/// One memory access of several registers, with the address of its first element and an `i1`: whether all its elements
+/// are within the tensor's bounds.
 pub(super) struct PredicatedAccess {
     registers: Vec<usize>,
     pointer: Value,
     inside: Value,
 }
 
-/// Returns the groups of registers that one access moves. The last operand of the operand group `first` is the start of
-/// the block along the last axis.
+/// Groups the registers of a block so that one access moves each group. The last operand of the operand group `first`
+/// is the start of the block along the last axis.
 fn groups(
     lowering: &Lowering<'_>,
     op: Op,
@@ -96,8 +96,8 @@ pub(super) fn alone(layout: &LinearLayout, element: &tile::TileType) -> Lowered<
     Ok(VectorGroups::along(layout, 0, 1, stored(carrier(element)?), &[]))
 }
 
-/// Emits the addresses and bounds of a block's accesses. The block begins at `first` along each axis of the tensor; the
-/// axes of the block are the last axes of the tensor.
+/// Emits the addresses and predicates of the accesses to a block of a descriptor's tensor. `first` has the index at
+/// which the block begins, along each axis of the tensor. The axes of the block are the last axes of the tensor.
 pub(super) fn block_accesses(
     lowering: &mut Lowering<'_>,
     of: &TensorDescriptor,
@@ -110,7 +110,7 @@ pub(super) fn block_accesses(
     let mut along: Vec<Vec<Value>> = Vec::with_capacity(rank);
     for axis in 0..rank {
         let start = first.get(axis).copied().ok_or_else(|| Reason::malformed("an index is missing"))?;
-        // A block with fewer axes has size one along the first ones.
+        // If the block has fewer axes than the tensor, it has size one along the first axes.
         let values = match (axis + own).checked_sub(rank) {
             Some(axis) => {
                 let indices = lowering.coordinate(layout, axis);
@@ -123,7 +123,8 @@ pub(super) fn block_accesses(
     plan_accesses(lowering, of, element, &along, groups)
 }
 
-/// Emits the addresses and bounds of accesses to elements with these indices along each axis.
+/// Emits the addresses and predicates of accesses to elements of a descriptor's tensor. `along` has, for each axis, the
+/// index of each register's element; `groups` the registers that one access moves.
 fn plan_accesses(
     lowering: &mut Lowering<'_>,
     of: &TensorDescriptor,
@@ -181,7 +182,8 @@ fn result_of(lowering: &mut Lowering<'_>, op: Op) -> Lowered<(Arc<LinearLayout>,
     Ok((lowering.result_layout(op)?, element))
 }
 
-/// Emits the indices of elements along both axes: rows from the tensor `x_offsets`, columns from `y_offset` on.
+/// Emits the indices of each register's element along both axes: the row from the tensor `x_offsets`, the column
+/// counted from `y_offset` on.
 fn rows(lowering: &mut Lowering<'_>, op: Op, layout: &LinearLayout) -> Lowered<Vec<Vec<Value>>> {
     let offsets = lowering.optional(op, "x_offsets").ok_or_else(|| Reason::malformed("rows are missing"))?;
     let first = scalars(lowering, op, "y_offset")?;
@@ -261,7 +263,7 @@ pub(super) fn source(lowering: &Lowering<'_>, op: Op) -> Lowered<(Registers, til
     Ok((lowering.tensor(value)?, lowering.body.ty(value).element().clone()))
 }
 
-/// Stores each element that is in bounds once.
+/// Stores each element that is within the tensor's bounds; one thread stores it, even if others hold replicas.
 fn stored_at(lowering: &mut Lowering<'_>, tensor: &Registers, accesses: &[PredicatedAccess]) {
     each_once(lowering, tensor, accesses, |builder, pointer, values, predicate| {
         let words: Vec<Value> = values.iter().map(|&value| to_memory(builder, value)).collect();

@@ -1,8 +1,9 @@
-//! Lowers `tt.descriptor_reduce`: combines a block with a tensor in global memory, each element once.
+//! Lowers `tt.descriptor_reduce`: combines each element of a block, once, with the element of a tensor in global
+//! memory.
 //!
 //! If the target lacks the atomic operation (extrema of floating-point numbers, elements of 8 and 16 bits), a
-//! compare-and-swap loop updates the element. The extremum of a number and a NaN is the number, as in PTX's `min` and
-//! `max`.
+//! compare-and-swap loop updates the element in memory. The extremum of a number and a NaN is the number, as in PTX's
+//! `min` and `max`.
 
 use tilewright_kernel::{Atomic, Binary, Builder, Cast, MemoryOrder, MemoryScope, Op as KernelOp, Value};
 use tilewright_tile::{self as tile, Op};

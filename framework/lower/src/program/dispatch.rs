@@ -30,7 +30,7 @@ impl Lowering<'_> {
             // The MMA reads the operand in place.
             return Ok(());
         }
-        // Operations with regions attach locations to errors themselves.
+        // The functions for operations with regions attach the location to their errors themselves.
         match operation.name() {
             scf::FOR => control::counted(self, op),
             scf::WHILE => control::repeated(self, op),
@@ -113,7 +113,7 @@ impl Lowering<'_> {
             ("tw", "update_tensor_descriptor") => moved::moved(self, op),
             ("tw", "mma_wait") => pending::awaited(self, op),
             ("tw", "bulk_tensor_load") => tensor_copies::load(self, op),
-            // The tensor map is a parameter of the kernel.
+            // The tensor map is a parameter of the kernel, so no code is emitted for it.
             ("tw", "derived_tensor_map") => self.set_result(op, LoweredValue::Token),
             ("tw", dialect_op) if dialect_op.starts_with("mbarrier_") => mbarrier::operation(self, op),
             ("tw", "cluster_barrier") => launch::cluster_barrier(self),

@@ -22,7 +22,8 @@ use super::tensor_coordinates::map_coordinates;
 use super::tensor_memory::DotSpace;
 use super::types::integer;
 
-/// Lowers `d = a * b + c` of matrices, or of a batch of matrices along the first axis; operands may have scales.
+/// Lowers a dot, `d = a * b + c`, of matrices, or of batches of matrices along the first axis; operands may have
+/// scales.
 pub(super) fn lower_dot(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     if pending::lower_async_mma(lowering, op)? {
         return Ok(());
@@ -66,8 +67,8 @@ pub(super) fn lower_dot(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     lowering.set_result(op, LoweredValue::Tensor(Registers::new(required, values)))
 }
 
-/// Returns the plan whose MMA reads operands in place from shared memory, and the address of each such operand; `None`
-/// for other operands.
+/// Returns the plan changed so that its MMA reads the operands with the attribute [`SMEM_OPERAND`] in place from shared
+/// memory. Also returns each such operand; `None` for other operands.
 fn with_smem_operands(lowering: &Lowering<'_>, op: Op, plan: MmaPlan) -> Lowered<(MmaPlan, [Option<SmemOperand>; 2])> {
     let (mut plan, mut smem_operands) = (plan, [None, None]);
     for (side, group) in ["a", "b"].into_iter().enumerate() {
@@ -85,17 +86,18 @@ fn with_smem_operands(lowering: &Lowering<'_>, op: Op, plan: MmaPlan) -> Lowered
     Ok((plan, smem_operands))
 }
 
-/// The plan of each matrix of a batch, or of the only matrix.
+/// The MMA plan of one matrix of a batch, or of the only matrix, and the operands that are in shared memory.
 struct Matrices<'a> {
     plan: &'a MmaPlan,
     batches: Option<Batches>,
-    /// The matrix axes that the blocks of a cluster divide.
+    /// For each bit of a block's index in the cluster, the matrix axis that it divides; `None` if it divides none.
     blocks: &'a [Option<usize>],
     /// The operands that the MMA reads in place from shared memory; `None` for other operands.
     smem_operands: [Option<SmemOperand>; 2],
 }
 
-/// An operand as the plan takes it. For a batch, the matrices are one after the other.
+/// An operand in the form in which the plan takes it. The values of a batch are those of its matrices, one after the
+/// other.
 enum Side {
     Registers(Vec<Value>),
     /// Integers that are stored to shared memory before the MMA, and the plan of the stores.
@@ -105,13 +107,15 @@ enum Side {
 }
 
 impl Matrices<'_> {
-    /// Returns the layout of a batch over all blocks of a cluster, from the layout of one matrix of a block.
+    /// Extends the layout of one matrix of one block to all matrices of a batch and all blocks of a cluster. `tensor`
+    /// tells which tensor of the dot has the layout.
     fn of_all(&self, layout: &LinearLayout, tensor: DotTensor) -> Lowered<Arc<LinearLayout>> {
         let all = dot_plan::extend_over_batches(layout, self.batches)?;
         Ok(Arc::new(dot_plan::extend_over_blocks(&all, self.blocks, tensor)?))
     }
 
-    /// Lowers an operand to integers in the plan's operand layout, or to an address in shared memory.
+    /// Lowers operand A (`side` 0) or B (1) to integers in the plan's operand layout, or to an address in shared
+    /// memory.
     fn lower_operand(&self, lowering: &mut Lowering<'_>, op: Op, side: usize) -> Lowered<Side> {
         if let Some(smem_operand) = &self.smem_operands[side] {
             return Ok(Side::SharedMemory(smem_operand.address));
@@ -132,8 +136,8 @@ impl Matrices<'_> {
         })
     }
 
-    /// Lowers an operand that the MMA reads from shared memory. The highest register bits of a batch's layout select
-    /// the matrix.
+    /// Lowers an operand in registers that the MMA reads from shared memory. If it is a batch, it is converted to a
+    /// layout whose highest register bits select the matrix.
     fn stored(
         &self,
         lowering: &mut Lowering<'_>,
@@ -157,7 +161,8 @@ impl Matrices<'_> {
         Ok(Side::Stored(words, Box::new(store)))
     }
 
-    /// Returns the part of an operand that the MMA of this block reads, as a tensor of its own.
+    /// Converts operand A (`side` 0) or B (1) of the whole cluster to the part that this block multiplies, a tensor of
+    /// its own.
     fn share_of_block(&self, lowering: &mut Lowering<'_>, side: usize, tensor: Registers) -> Lowered<Registers> {
         if self.blocks.is_empty() {
             return Ok(tensor);
@@ -182,9 +187,9 @@ impl Matrices<'_> {
         Ok(values.iter().map(|&value| lowering.emit_integer_bits(value)).collect())
     }
 
-    /// Emits the MMAs of all matrices of a warp; returns the accumulators of the matrices, one after the other. Without
-    /// `initial`, accumulators in tensor memory begin with zeros, or stay there if they are resident; then nothing is
-    /// returned.
+    /// Emits the MMAs of all matrices that a warp multiplies; returns their accumulators, one after the other. Without
+    /// `initial`, accumulators in tensor memory begin with zeros, or continue there if they are resident; a resident
+    /// accumulator is not returned.
     fn emit(
         &self,
         lowering: &mut Lowering<'_>,
@@ -290,7 +295,7 @@ fn operand(lowering: &Lowering<'_>, op: Op, group: &str) -> Lowered<Registers> {
     lowering.tensor(value)
 }
 
-/// Emits an element as an integer of the width that it has in memory.
+/// Emits the conversion of an element to an integer of the width that the element has in memory.
 fn word(lowering: &mut Lowering<'_>, value: Value, element_type: ElementType) -> Value {
     let word = lowering.emit_integer_bits(value);
     let required: Type = integer(element_type.stored_bits().max(8));

@@ -71,7 +71,8 @@ pub fn program_kernel(program: &LoweringInput<'_>) -> Result<Kernel, LowerError>
         .with_registers(context.registers.unwrap_or(0))
         .with_blocks(context.blocks);
     let mut builder = Builder::with_parameters(&kernel_name(&function.name), launch, parameters);
-    // Operations that belong to no operation of the program, such as reading an argument, have the function's line.
+    // Operations of the kernel that come from no operation of the program, such as reading an argument, get the
+    // function's location.
     builder.set_location(function.location.written.as_deref());
     let mut lowering = Lowering::new(body, program, builder);
     lowering.groups = groups;
@@ -98,7 +99,8 @@ pub fn program_kernel(program: &LoweringInput<'_>) -> Result<Kernel, LowerError>
         }
     }
     tensor_memory::find_dots(&mut lowering);
-    // A buffer that one group fills may be read by matrix units of another group.
+    // All groups are planned before any is lowered: one warp group may fill a buffer that matrix units read for
+    // another.
     for config in configs.iter().chain([program.config]) {
         lowering.as_group(config);
         lowering.pending = pending::planned(&lowering);
@@ -132,8 +134,8 @@ pub fn program_kernel(program: &LoweringInput<'_>) -> Result<Kernel, LowerError>
     Ok(kernel)
 }
 
-/// Returns the bytes of shared memory that a block may take without fewer resident blocks, if registers and other limits
-/// leave half of the warps of a compute unit resident.
+/// Returns the bytes of shared memory that a block may take without reducing the number of resident blocks. It assumes
+/// that other limits leave half of a compute unit's warps resident.
 fn free_shared_bytes(config: &LaunchConfig<'_>) -> u64 {
     let target = config.context.target;
     let share = target.throughput.as_ref().map_or(target.shared.static_bytes, |unit| {
@@ -153,7 +155,7 @@ impl Lowering<'_> {
         Ok(Registers::new(layout, values))
     }
 
-    /// Stores every register of the result `result` to a parameter's memory.
+    /// Stores the registers of the program value `result`, replicas too, to the memory of a pointer parameter.
     fn write_result(&mut self, result: tile::Value, parameter: u32) -> Lowered<()> {
         let Registers { layout, values } = self.tensor(result)?;
         let words: Vec<Value> = values.iter().map(|&value| to_memory(&mut self.builder, value)).collect();
@@ -162,19 +164,21 @@ impl Lowering<'_> {
     }
 }
 
-/// Returns the function's name with all characters other than letters, digits and underscores replaced.
+/// Returns the kernel's name: the function's, with all characters other than letters, digits and underscores replaced
+/// by underscores.
 fn kernel_name(name: &str) -> String {
     let identifier_char = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
     let name: String = name.chars().map(identifier_char).collect();
     if name.starts_with(|c: char| c.is_ascii_digit()) { format!("_{name}") } else { name }
 }
 
-/// Returns the type of a parameter: a byte for an `i1` (nonzero is true), else the type itself.
+/// Returns the type of the kernel parameter for a scalar: a byte for an `i1` (nonzero is true), else the type itself.
 fn stored_alone(ty: Type) -> Type {
     if ty == Type::Scalar(Element::I1) { Type::Scalar(Element::I8) } else { ty }
 }
 
-/// Returns the value of an argument from its parameter.
+/// Converts the value of a kernel parameter to that of the function's argument: a byte to an `i1`, if the argument is
+/// one.
 fn annotations(builder: &mut Builder, ty: &tile::TileType, value: Value) -> Value {
     if *ty != tile::TileType::BOOLEAN {
         return value;
@@ -196,7 +200,8 @@ fn parameters_of(name: &str, ty: &tile::TileType) -> Lowered<Vec<(String, Type)>
     Ok(std::iter::once(pointer).chain(sizes).chain(strides).collect())
 }
 
-/// Takes the fields of a tensor descriptor from the end of `values`, which is in reverse order.
+/// Builds a tensor descriptor of `rank` axes from its fields (address, sizes, strides), which it removes from the end
+/// of `values`. There, the first field is the last entry.
 fn build_descriptor(values: &mut Vec<Value>, active: Value, rank: usize) -> LoweredValue {
     let mut next = |count: usize| -> Vec<Value> { (0..count).filter_map(|_| values.pop()).collect() };
     let pointer = next(1);

@@ -1,7 +1,7 @@
 //! Lowers gathers and scatters in shared memory, with an index for each element along one axis.
 //!
-//! A memory layout's offset is linear over F2 in coordinates, so the index contributes to the address a product of a
-//! matrix and the bits of the index.
+//! The offset of an element in a memory layout is linear over F2 in its coordinates. So the bits of an index,
+//! multiplied by a matrix over F2, give its contribution to the address.
 
 use std::sync::Arc;
 
@@ -16,8 +16,8 @@ use super::memory::{atomic, both, from_memory, to_memory};
 use super::shared::{placed, slice};
 use super::tensor_coordinates::idle_registers;
 
-/// Lowers `ttg.local_gather`: for each index, loads the element at that index along the axis; the other coordinates are
-/// those of the index.
+/// Lowers `ttg.local_gather`. For each element of the index tensor, it loads the element whose coordinate along the
+/// operation's axis is the index, and whose other coordinates are those of the index element.
 pub(super) fn gathered(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let layout = lowering.result_layout(op)?;
     let ty = lowering.carrier(lowering.result(op, 0)?)?;
@@ -33,8 +33,8 @@ pub(super) fn gathered(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     lowering.give_tensor(op, layout, values)
 }
 
-/// Lowers `ttg.local_scatter`: stores each value at its index. If several values have one position, any of them
-/// remains.
+/// Lowers `ttg.local_scatter`: stores each value at the index of the same element along the operation's axis. If
+/// several values go to one position, any of them remains.
 pub(super) fn scattered(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let values = lowering.optional(op, "values").ok_or_else(|| Reason::malformed("its values are missing"))?;
     let tensor = lowering.tensor(values)?;
@@ -50,7 +50,8 @@ pub(super) fn scattered(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     Ok(())
 }
 
-/// Lowers `ttg.local_atomic_scatter_rmw`: combines each value with the element at its index; returns the old element.
+/// Lowers `ttg.local_atomic_scatter_rmw`: combines each value, atomically, with the element in memory at its index; the
+/// result has the old elements.
 pub(super) fn combined(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let values = lowering.optional(op, "values").ok_or_else(|| Reason::malformed("its values are missing"))?;
     let tensor = lowering.tensor(values)?;
@@ -86,7 +87,8 @@ pub(super) fn combined(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     lowering.give_tensor(op, required, before.to_vec())
 }
 
-/// Emits the address of each register's element in shared memory, by the operation's indices along its axis.
+/// Emits the address in shared memory of each register's element, whose coordinate along the operation's axis is its
+/// index. Also returns the type of an element in memory.
 fn pointers(
     lowering: &mut Lowering<'_>,
     op: Op,
@@ -107,7 +109,8 @@ fn pointers(
     if axis >= placed.shape.len() {
         return Err(Reason::malformed(format!("there is no axis {axis}")));
     }
-    // An index out of bounds wraps, so that no access leaves the buffer; its value is undefined.
+    // An index out of bounds wraps to some element of the buffer, so that no access leaves it; the loaded value is
+    // unspecified.
     let inside = placed.shape[axis].next_power_of_two() as u32 - 1;
     let numbers: Vec<Value> =
         numbers.into_iter().map(|number| lowering.builder.binary_const(Binary::And, number, inside)).collect();

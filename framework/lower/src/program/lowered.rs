@@ -35,10 +35,10 @@ pub(super) struct Registers {
     pub values: Arc<[Value]>,
 }
 
-/// A tensor in shared memory, or a subslice of one.
+/// A tensor in shared memory, or a subslice of one, as the kernel accesses it.
 #[derive(Debug, Clone)]
 pub(super) struct SharedTensorRef {
-    /// The address of the buffer for the whole memory layout.
+    /// The address of the first element of the tensor that the memory layout covers.
     pub pointer: Value,
     /// The first coordinates of a subslice in the memory layout, one for each axis; empty for the whole buffer.
     pub at: SmallVec<[u64; 4]>,

@@ -48,9 +48,9 @@ pub(super) struct Lowering<'a> {
     pub tensor_copies: TensorCopies,
     /// The warp groups (the warps of each partition) of a program with warp specialization.
     pub groups: Groups,
-    /// The layouts of stores to shared memory: of the tensor, and of the memory.
+    /// For each kind of store to shared memory, by its number: the layout of the stored tensor, and that of the memory.
     writers: Vec<(Arc<LinearLayout>, MemoryLayout)>,
-    /// The number of the first store of the current warp group.
+    /// The first number in `writers` for stores of the current warp group.
     first_writer: usize,
     /// For each allocation of the program in shared memory, the number of its buffer.
     pub buffers: HashMap<tile::Value, u32>,
@@ -157,8 +157,8 @@ impl<'a> Lowering<'a> {
         self.set_lowered(value, LoweredValue::Scalar(scalar));
     }
 
-    /// Records a scalar that each lane computed as the lowered form of a value, and asserts that it is uniform, so that
-    /// the block's control flow may depend on it.
+    /// Records a scalar, which each lane has computed, as the lowered form of a value. It emits the assumption that the
+    /// scalar is uniform, so that control flow of the whole block may depend on it.
     pub(super) fn set_assumed_uniform(&mut self, value: tile::Value, scalar: Value) {
         let scope = self.program_scope();
         let same = self.builder.assume_uniform(scalar, scope);
@@ -205,13 +205,15 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// Marks the start of an access of a program's tensors in shared memory, which touches the given slices.
+    /// Emits the marker that an access of a program's tensor in shared memory begins here; the access touches `slices`
+    /// of buffers.
     pub(super) fn record_access(&mut self, access: Access, slices: Vec<Slice>) {
         let mark = self.builder.constant(Type::Scalar(Element::I1), 0);
         self.annotations.accesses.insert(mark, (access, slices));
     }
 
-    /// Returns the number of the map from the bytes of a memory layout to the threads that store a tensor there.
+    /// Returns a number for stores of a tensor with the layout `tensor` to memory with the layout `memory`. Equal
+    /// numbers mean that the same thread stores each byte.
     pub(super) fn writer(&mut self, tensor: &Arc<LinearLayout>, memory: &MemoryLayout) -> u32 {
         let known = self.writers.iter().skip(self.first_writer);
         let found = known.clone().position(|(known, of)| known == tensor && of == memory);
@@ -271,7 +273,7 @@ impl<'a> Lowering<'a> {
         found.ok_or_else(|| Reason::malformed(format!("operand {number} is missing")))
     }
 
-    /// Returns the first operand of a group; `None` if the group is empty.
+    /// Returns the first operand of the operand group with this name; `None` if the group is empty.
     pub(super) fn optional(&self, op: Op, group: &str) -> Option<tile::Value> {
         let operation = self.body.op(op);
         let group = operation.definition.operand_group(group)?;
@@ -303,7 +305,8 @@ impl<'a> Lowering<'a> {
             return Err(Reason::malformed(format!("`{ty}` is for {found}; the program has {expected}")));
         }
         let blocks = 1u32 << layout.in_bits(Dim::BLOCK);
-        // The kernel of one data movement gets its cluster from the plan.
+        // In the kernel of a single data movement, the plan determines the number of blocks; this check is for
+        // programs.
         if self.launch.blocks > 1 && blocks != self.launch.blocks {
             let expected = self.launch.blocks;
             return Err(Reason::malformed(format!("`{ty}` is for {blocks} blocks; the program has {expected}")));
@@ -324,7 +327,7 @@ impl<'a> Lowering<'a> {
         found.ok_or_else(|| Reason::malformed(format!("it has no number `{name}`")))
     }
 
-    /// Returns a keyword attribute of an operation, or its default.
+    /// Returns the keyword that an attribute of an operation has, or its default.
     pub(super) fn keyword(&self, op: Op, name: &str) -> Option<&'a str> {
         self.attribute(op, name).and_then(Attribute::as_text)
     }
@@ -341,7 +344,8 @@ impl<'a> Lowering<'a> {
         carrier(self.body.ty(value).element())
     }
 
-    /// Emits the lane and warp index of the current thread, and the index of its block in a cluster.
+    /// Emits the index of the current thread's lane in the warp, of its warp in the block, and of its block in the
+    /// cluster.
     pub(super) fn thread(&mut self) -> ThreadIndices {
         let thread = ThreadIndices::new(&mut self.builder, self.launch.lanes.trailing_zeros());
         let (warp_bits, block_bits) = (self.launch.warps.trailing_zeros(), self.launch.blocks.trailing_zeros());

@@ -32,7 +32,7 @@ pub(super) fn operation(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
             });
             match another_follows(lowering, op) {
                 Some(INIT) => {}
-                // The fence also covers earlier stores of all warps to memory that copies will fill.
+                // The fence also orders earlier stores of all warps before copies that fill the same memory.
                 Some(_) => lowering.builder.proxy_fence(),
                 None => {
                     lowering.builder.proxy_fence();
@@ -63,7 +63,8 @@ pub(super) fn operation(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
             by_first(&mut lowering.builder, active, |builder| builder.mbarrier_arrive(pointer, bytes));
         }
         tw::MBARRIER_INVALIDATE => {
-            // Arrivals and waits of all warps come before the first of several invalidations.
+            // Before the first of several invalidations in a row, a barrier orders all arrivals and waits of other
+            // warps.
             if !follows_invalidation(lowering.body, op) {
                 lowering.builder.barrier(Scope::Block);
             }
@@ -87,8 +88,9 @@ fn count(lowering: &Lowering<'_>, op: Op, name: &str) -> Lowered<u32> {
     u32::try_from(count).map_err(|_| Reason::malformed(format!("`{name}` is {count}: expected a number of arrivals")))
 }
 
-/// Returns the operation that makes the block barrier after this initialization of an mbarrier redundant: another
-/// initialization that follows without an effect between the two, or a barrier of all warp groups.
+/// Returns the name of a later operation that makes the block barrier after this initialization of an mbarrier
+/// redundant; `None` if there is none. That is another initialization, with no operation with effects between the two,
+/// or a barrier of all warp groups.
 fn another_follows<'a>(lowering: &Lowering<'a>, op: Op) -> Option<&'a str> {
     let body = lowering.body;
     let all = body.walk(body.root());
@@ -108,7 +110,8 @@ fn another_follows<'a>(lowering: &Lowering<'a>, op: Op) -> Option<&'a str> {
     makes_redundant.then_some(name)
 }
 
-/// Emits `act` for the first warp of the group; it executes only if `active` holds.
+/// Emits the operations of `act` so that only the first warp of the group executes them, and only if `active` is true
+/// or `None`.
 pub(super) fn by_first(builder: &mut Builder, active: Option<Value>, act: impl FnOnce(&mut Builder)) {
     let warp = builder.special(SpecialRegister::Warp);
     let zero = builder.i32(0);

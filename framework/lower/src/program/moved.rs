@@ -45,7 +45,7 @@ pub(super) fn moved(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     lowering.set_result(op, LoweredValue::Descriptor(TensorDescriptor { pointer, sizes, active, last_multiple, ..of }))
 }
 
-/// Emits the address of the tensor's first element after an offset along each axis.
+/// Emits the address of a tensor's element at these offsets, one for each axis; the updated tensor begins there.
 fn begins_at(lowering: &mut Lowering<'_>, op: Op, of: &TensorDescriptor, offsets: &[Value]) -> Lowered<Value> {
     let element = lowering.body.ty(lowering.result(op, 0)?).element().clone();
     let bytes = u64::from(stored(carrier(&element)?).bits() / 8);
@@ -61,7 +61,7 @@ fn begins_at(lowering: &mut Lowering<'_>, op: Op, of: &TensorDescriptor, offsets
     Ok(pointer)
 }
 
-/// Emits a size less an offset, at least zero.
+/// Emits `size - offset`, or zero if that is negative.
 fn left(lowering: &mut Lowering<'_>, size: Value, offset: Value) -> Value {
     let builder = &mut lowering.builder;
     let rest = builder.binary(Binary::Sub, size, offset);

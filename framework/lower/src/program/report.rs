@@ -7,7 +7,7 @@ use super::error::{Lowered, Reason};
 use super::lowered::LoweredValue;
 use super::lowering::Lowering;
 
-/// Lowers `assert`: the kernel traps unless every element is true.
+/// Lowers an assertion: the kernel traps unless every element of the condition is true.
 pub(super) fn assert(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let value = lowering.operand(op, 0)?;
     let message = lowering.keyword(op, "message").or(lowering.keyword(op, "msg")).unwrap_or_default().to_owned();
@@ -26,7 +26,7 @@ pub(super) fn assert(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     Ok(())
 }
 
-/// Lowers `print`: all elements of each lane are printed, in the order of its registers.
+/// Lowers a print: each lane prints all elements that it holds, in the order of its registers.
 pub(super) fn print(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let prefix = lowering.keyword(op, "prefix").unwrap_or_default().to_owned();
     let hex = lowering.attribute(op, "hex").is_some_and(|hex| *hex == Attribute::Bool(true));

@@ -21,7 +21,7 @@ pub(super) fn splat(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     lowering.give_tensor(op, layout, vec![value; registers])
 }
 
-/// Lowers `tt.unsplat`: the only element, which every lane holds.
+/// Lowers `tt.unsplat`: the result is the tensor's only element, which every lane holds.
 pub(super) fn unsplat(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let tensor = lowering.tensor(lowering.operand(op, 0)?)?;
     let value = tensor.values.first().copied().ok_or_else(|| Reason::malformed("the tensor has no element"))?;
@@ -47,8 +47,9 @@ pub(super) fn range(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     lowering.give_tensor(op, layout, values)
 }
 
-/// Lowers a view of an operand. It converts the operand to the layout that has, at each position of the result's
-/// layout, the operand's element with the coordinates `source`; the registers are then those of the result.
+/// Lowers an operation that only moves elements to other coordinates. `source` maps the coordinates of a result element
+/// to those of the operand's element. It converts the operand to the layout in which each register holds the element
+/// that the result's layout requires there.
 fn viewed(lowering: &mut Lowering<'_>, op: Op, source: impl Fn(&[u64]) -> Vec<u64>) -> Lowered<()> {
     let operand = lowering.operand(op, 0)?;
     let shape = shape_of(lowering, operand)?;
@@ -130,8 +131,8 @@ pub(super) fn concatenated(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     })
 }
 
-/// Lowers an operation with two operands: bit `bit` of a result element's coordinate along `axis` selects the operand,
-/// and `source` gives the coordinates in it.
+/// Lowers an operation with two operands. Bit `bit` of a result element's coordinate along `axis` selects the operand,
+/// and `source` maps the result's coordinates to those in the operand.
 fn of_two(
     lowering: &mut Lowering<'_>,
     op: Op,
@@ -182,8 +183,8 @@ pub(super) fn split(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     Ok(())
 }
 
-/// Returns the layout of a tensor of pairs whose halves have the layout `half`: an additional highest register bit
-/// selects the half.
+/// Returns the layout of a tensor of pairs. The first elements have the layout `half`, and so have the second ones; an
+/// additional highest register bit selects the element of a pair.
 fn paired(half: &LinearLayout, shape: &[u64]) -> Lowered<LinearLayout> {
     let pair = Dim::tensor(shape.len().saturating_sub(1));
     let within = map_coordinates(half, shape, |coordinates| [coordinates, &[0]].concat())?;

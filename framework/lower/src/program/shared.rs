@@ -80,8 +80,9 @@ pub(super) fn layout_of(lowering: &Lowering<'_>, value: tile::Value) -> Lowered<
     let block_bits = lowering.launch.blocks.trailing_zeros();
     let memory = match memory_layout.layout {
         Layout::Memory(memory) => memory,
-        // MMAs here are synchronous, with their accumulator in registers: a tensor-memory tensor is kept in shared
-        // memory between them. Rows of tensor memory belong to lanes, so they are contiguous there.
+        // MMAs that use this lowering are synchronous, with the accumulator in registers, so a tensor in tensor memory
+        // is kept in shared memory between them. The rows of tensor memory belong to lanes, so the elements of a column
+        // are contiguous there.
         Layout::TensorMemory(tensor) => {
             let division = BlockDivision::of(&tensor, block_bits);
             let share = rows_first(&division.share(&memory_layout.shape))?;
@@ -109,7 +110,7 @@ fn rows_first(shape: &[u64]) -> Lowered<LinearLayout> {
     Ok(layout)
 }
 
-/// Returns the address of a tensor that covers its whole memory layout.
+/// Returns the address of a tensor in shared memory that covers its whole memory layout.
 pub(super) fn placed_at(lowering: &Lowering<'_>, value: tile::Value) -> Lowered<Value> {
     Ok(placed(lowering, value)?.slab.pointer)
 }
@@ -182,8 +183,8 @@ fn stored_to(lowering: &mut Lowering<'_>, tensor: &Registers, memory: tile::Valu
     Ok(())
 }
 
-/// Returns the address of a tensor in shared memory as an MMA operand, and its memory layout; an error for a subslice
-/// of a tensor or a padded layout.
+/// Returns a tensor in shared memory as an operand that an MMA reads in place, and its memory layout. An error for a
+/// subslice of a tensor, or a padded layout.
 pub(super) fn smem_operand(lowering: &Lowering<'_>, value: tile::Value) -> Lowered<(SmemOperand, LinearLayout)> {
     let placed = placed(lowering, value)?;
     if placed.slab.at.iter().any(|&at| at != 0) || !placed.memory.padding.is_empty() {
@@ -253,14 +254,15 @@ fn load(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
 }
 
 impl Placed {
-    /// Returns the memory layout as a map from coordinates to the offset in a block's memory and, for a cluster, to the
-    /// block; of several blocks with the same elements, to the block that numbers no replica.
+    /// Returns the inverse of the memory layout: from coordinates to the offset in a block's memory and, for a cluster,
+    /// the block. If several blocks hold the same elements, it gives the block whose index has zeros for the bits that
+    /// number replicas.
     fn offsets(&self) -> Lowered<LinearLayout> {
         Ok(self.memory.linear.remove_zero_bases(Dim::BLOCK).invert()?)
     }
 
-    /// Returns a layout of a tensor for an access whose blocks access their own memory; `None` if `layout` is such a
-    /// layout.
+    /// Returns the layout that a tensor in registers must have so that each block accesses only its own shared memory;
+    /// `None` if `layout` already does.
     fn own_layout(&self, lowering: &Lowering<'_>, layout: &LinearLayout) -> Lowered<Option<Arc<LinearLayout>>> {
         let block_bits = lowering.launch.blocks.trailing_zeros();
         if block_bits == 0 {
@@ -281,8 +283,8 @@ impl Placed {
         Ok(Some(Arc::new(division.coalesced(&shape, lowering.config)?)))
     }
 
-    /// Returns the offsets of a part of the tensor, which begins at the first coordinates of the subslice and has these
-    /// sizes along the axes.
+    /// Returns the offsets of a part of the tensor in memory. It begins at the first coordinates of the subslice, and
+    /// has the size `sizes` along each axis.
     fn offsets_of_part(&self, sizes: &[u64]) -> Lowered<Offsets> {
         let inverse = self.offsets()?;
         let offset = |at: &[(Dim, u64)]| -> Lowered<u64> {
@@ -304,9 +306,11 @@ impl Placed {
         self.slab.at.iter().all(|&at| at == 0) && layout.outs().bits() == self.memory.linear.outs().bits()
     }
 
-    /// Emits the address of each register's element, in a subslice of the memory layout. The first coordinates of the
-    /// subslice and the coordinates within it have disjoint bits, so that their offsets add over F2. With `indices`,
-    /// the elements have these indices along an axis, one for each register, instead of the coordinates of `layout`.
+    /// Emits the address of each register's element in the subslice.
+    ///
+    /// The first coordinates of the subslice and the coordinates within it have disjoint bits, so that their offsets
+    /// add over F2. With `indices`, an axis and a value for each register, elements have that coordinate along the axis
+    /// instead of the one of `layout`.
     pub(super) fn pointers(
         &self,
         lowering: &mut Lowering<'_>,
@@ -376,7 +380,8 @@ impl Placed {
         self.slab.at.iter().copied().enumerate().find(carries).map(|(axis, _)| axis)
     }
 
-    /// Emits the addresses of a subslice whose coordinates carry along an axis: as indices along that axis.
+    /// Emits the addresses of a subslice if sums of coordinates along `axis` carry. It computes these sums, and uses
+    /// them as indices along that axis.
     fn pointers_with_carry(
         &self,
         lowering: &mut Lowering<'_>,
@@ -399,7 +404,8 @@ impl Placed {
         from_start.pointers(lowering, layout, Some((axis, &numbers)))
     }
 
-    /// Returns the offset in elements of a subslice of this shape that is contiguous in memory; `None` if it is not.
+    /// Returns the offset, in elements, of a subslice of this shape from the start of the tensor, if the subslice is
+    /// contiguous in memory; otherwise `None`.
     fn contiguous_offset(&self, shape: &[u64]) -> Lowered<Option<u64>> {
         let inverse = self.offsets()?;
         let outs = self.memory.linear.outs();
@@ -411,7 +417,8 @@ impl Placed {
             });
             let columns: Vec<u64> = columns.collect::<Lowered<_>>()?;
             let of_size = size.trailing_zeros() as usize;
-            // Coordinates that carry need offsets that carry with them.
+            // If the sum of the first coordinate and one within the subslice carries, the offsets of these bits must
+            // double from bit to bit.
             let carried = columns.get(at.trailing_zeros() as usize..).unwrap_or_default();
             if at & (size - 1) != 0 && carried.windows(2).any(|pair| pair[1] != 2 * pair[0]) {
                 return Ok(None);
@@ -451,7 +458,7 @@ fn subslice(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let (outermost, innermost) = offsets.split_at(offsets.len().saturating_sub(placed.shape.len()));
     let mut slab = slab;
     if outermost.iter().any(|&offset| offset != 0) {
-        // A number of whole tensors of the allocation comes before the subslice.
+        // The subslice begins after some tensors of the allocation, as its outermost coordinates state.
         let bytes = lowering.builder.i32((row_major(&copies, outermost) * placed.size()) as u32);
         slab.pointer = lowering.builder.ptr_add(slab.pointer, bytes);
     }
@@ -481,7 +488,8 @@ fn viewed(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     lowering.set_result(op, LoweredValue::Memory(slab))
 }
 
-/// Lowers a copy from global memory through registers; masked elements get the value `other`, or zero.
+/// Lowers a copy from global to shared memory by a load to registers and a store; masked elements get the value
+/// `other`, or zero.
 pub(super) fn load_and_store(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let source = lowering.operand(op, 0)?;
     let memory = lowering.operand(op, 1)?;

@@ -18,7 +18,7 @@ impl Lowering<'_> {
         self.check_size(0).map_err(|reason| reason.at(self.body, op))
     }
 
-    /// Checks that the kernel may have `more` further operations.
+    /// Checks that the kernel stays within [`MOST_OPERATIONS`] with `more` further operations.
     pub(super) fn check_size(&mut self, more: u64) -> Lowered<()> {
         let operations = self.operations().saturating_add(more);
         if operations <= MOST_OPERATIONS { Ok(()) } else { Err(Reason::TooLarge { operations }) }

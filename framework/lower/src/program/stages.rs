@@ -24,7 +24,7 @@ pub(super) fn masked(lowering: &mut Lowering<'_>, op: Op) -> Result<(), LowerErr
     lowering.set_flattened(&mut values.into_iter(), &operation.results, &[], None, true).map_err(at)
 }
 
-/// Lowers `ttg.predicate_stage`: whether the given pipeline stage executes in this iteration of the loop.
+/// Lowers `ttg.predicate_stage`: its result is whether the given pipeline stage executes in this iteration of the loop.
 ///
 /// Source: Triton's pipeline expander, which compares the counter with the upper bound less a step for each later
 /// stage.

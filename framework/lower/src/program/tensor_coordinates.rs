@@ -8,7 +8,7 @@ pub use tilewright_assign::layouts::{coordinates, coordinates_of_index, map_coor
 
 use super::lowering::Lowering;
 
-/// Returns the columns of lanes and warps, each changed by `map`, in the bit order of
+/// Returns the bases of lanes, warps and blocks of a layout, each changed by `map`, in the bit order of
 /// [`tilewright_plan::movement::ThreadIndices`].
 pub(super) fn thread_columns(layout: &LinearLayout, map: impl Fn(u64) -> u64) -> Vec<u64> {
     [Dim::LANE, Dim::WARP, Dim::BLOCK]
@@ -19,8 +19,8 @@ pub(super) fn thread_columns(layout: &LinearLayout, map: impl Fn(u64) -> u64) ->
 }
 
 impl Lowering<'_> {
-    /// Emits for each register an `i32` that is linear over F2 in the packed coordinate of its element; `number` gives
-    /// the value for each column.
+    /// Emits an `i32` for each register: a function, linear over F2, of the packed coordinates of its element. `number`
+    /// gives the function's value at each basis of the layout.
     pub(super) fn numbers(&mut self, layout: &LinearLayout, number: impl Fn(u64) -> u64) -> Vec<Value> {
         let columns = thread_columns(layout, &number);
         let of_thread = columns.iter().fold(0, |all, column| all | column);
@@ -57,15 +57,15 @@ impl Lowering<'_> {
         thread.all_zero(&mut self.builder, idle)
     }
 
-    /// Emits the predicate of the first thread of the program: of the first block of a cluster; `None` if the program
-    /// has one thread.
+    /// Emits the predicate that is true in the first thread of the program, or of the cluster if it runs on one. `None`
+    /// if that is the only thread.
     pub(super) fn is_first_of_program(&mut self) -> Option<Value> {
         let threads = [self.launch.lanes, self.launch.warps, self.launch.blocks].map(u64::from);
         let thread = self.thread();
         thread.all_zero(&mut self.builder, threads.iter().product::<u64>() - 1)
     }
 
-    /// Emits the predicate of the first thread of the block; `None` if the block has one thread.
+    /// Emits the predicate that is true in the first thread of the block; `None` if the block has one thread.
     pub(super) fn is_first(&mut self) -> Option<Value> {
         let threads = u64::from(self.launch.lanes) * u64::from(self.launch.warps);
         let thread = self.thread();
@@ -73,13 +73,14 @@ impl Lowering<'_> {
     }
 }
 
-/// Returns the bits of an index that only number replicas.
+/// Returns the mask of the bits of an input index, such as the lane, that only number replicas. `required` is the input
+/// dim.
 pub(super) fn free_bits(layout: &LinearLayout, required: Dim) -> u64 {
     layout.free_variable_masks().into_iter().find(|(dim, _)| *dim == required).map_or(0, |(_, mask)| mask)
 }
 
-/// Returns the bits of a thread's index (lanes, then warps, then blocks) that only number replicas; they are zero in
-/// the selected thread.
+/// Returns the mask of the bits of a thread's index (lanes, then warps, then blocks) that only number replicas. Of all
+/// threads with the same elements, the selected one has zeros in these bits.
 pub(super) fn idle_threads(layout: &LinearLayout) -> u64 {
     let [lanes, warps] = [Dim::LANE, Dim::WARP].map(|dim| layout.in_bits(dim));
     free_bits(layout, Dim::LANE)
@@ -87,7 +88,8 @@ pub(super) fn idle_threads(layout: &LinearLayout) -> u64 {
         | free_bits(layout, Dim::BLOCK) << (lanes + warps)
 }
 
-/// Returns the bits of a register's index that only number replicas; they are zero in the selected register.
+/// Returns the mask of the bits of a register's index that only number replicas. Of all registers with the same
+/// element, the selected one has zeros in these bits.
 pub(super) fn idle_registers(layout: &LinearLayout) -> u64 {
     free_bits(layout, Dim::REGISTER)
 }

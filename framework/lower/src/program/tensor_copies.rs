@@ -36,7 +36,7 @@ pub(super) struct TensorCopyPlanner<'a> {
     pub axis_info: &'a AxisInfoMap,
     pub layouts: &'a LayoutCache<'a>,
     pub config: &'a LaunchConfig<'a>,
-    /// For each argument, the number of its first kernel parameter.
+    /// For each argument of the function, the number of its first kernel parameter.
     pub parameters: &'a HashMap<tile::Value, u32>,
 }
 
@@ -118,7 +118,7 @@ impl TensorCopyPlanner<'_> {
         Ok(MappedTensor { global, base, strides, sizes })
     }
 
-    /// Returns the tensor behind a derived tensor map.
+    /// Returns the global tensor that the tensor map of a `tw.derived_tensor_map` describes.
     fn derived(&self, mapped: Op, shape: &[u64], element_bits: u32) -> Lowered<MappedTensor> {
         let body = self.body;
         let base = body.operand(mapped, "base").ok_or_else(|| Reason::malformed("it has no pointer"))?;
@@ -150,13 +150,14 @@ struct MappedTensor {
     global: GlobalTensor,
     /// The parameter that points to the tensor.
     base: u32,
-    /// The stride along each axis, in elements, as a launch computes it.
+    /// For each axis of the tensor, the formula by which the launch computes its stride, in elements.
     strides: Vec<ElementStride>,
-    /// The size along each axis as a launch computes it; empty if the strides determine it.
+    /// For each axis of the tensor, the formula by which the launch computes its size; empty if the strides determine
+    /// the sizes.
     sizes: Vec<ElementStride>,
 }
 
-/// Lowers `tw.bulk_tensor_load`: the first warp issues the copy.
+/// Lowers `tw.bulk_tensor_load`: the first warp of the group issues the copy.
 pub(super) fn load(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let Some((copy, number)) = lowering.tensor_copies.get(&op).cloned() else {
         return Err(Reason::unsupported("a bulk tensor copy without a plan"));

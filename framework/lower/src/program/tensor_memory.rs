@@ -19,8 +19,8 @@ use tilewright_tile::{Attribute, Body, Op};
 use super::lowering::Lowering;
 use super::pending::OpPositions;
 
-/// Max number of groups of MMAs that a wait leaves in flight, so that few mbarriers suffice; a wait for more groups
-/// than the program asks for is right.
+/// Max number of groups of MMAs that a wait leaves in flight, so that few mbarriers suffice. A wait that may leave more
+/// in flight waits for all but this many.
 const MOST_LEFT: u32 = 8;
 
 /// The tensor memory of a kernel while its program is lowered.
@@ -28,17 +28,17 @@ const MOST_LEFT: u32 = 8;
 pub(super) struct TensorMemory {
     /// The dots that accumulate in tensor memory, each with its plan.
     dots: Vec<(Op, MmaPlan)>,
-    /// The dots whose groups of MMAs arrive at the kernel's mbarriers.
+    /// The dots whose groups of MMAs are numbered over the whole program, and arrive at the kernel's mbarriers.
     numbered: HashSet<Op>,
     /// The allocation; `None` if no dot accumulates in tensor memory.
     allocation: Option<TensorMemoryAllocation>,
-    /// The first column of the dots without columns of their own.
+    /// The first of the columns that dots without columns of their own share.
     shared_column: u32,
-    /// The numbers of the first and of the next group of MMAs.
+    /// The numbers of the program's first and of its next group of MMAs; `None` without an allocation.
     groups: Option<[Value; 2]>,
 }
 
-/// The columns of a dot that completes at once, and its mbarriers.
+/// The tensor-memory columns of a dot that is complete before the next operation, with its mbarriers.
 pub(super) struct DotSpace {
     /// The columns and mbarriers.
     pub space: TensorMemorySpace,
@@ -94,8 +94,8 @@ pub(super) fn finish(lowering: &mut Lowering<'_>) {
     allocation.free(&mut lowering.builder);
 }
 
-/// Returns the max number of groups of MMAs that may be unfinished at a commit, including the committed one: the groups
-/// that waits leave in flight, and the groups of one block of the program.
+/// Returns the max number of groups of MMAs that may be in flight at a commit, including the committed one. These are
+/// the groups that a wait leaves in flight, and those that one block of the program issues.
 fn most_groups(lowering: &Lowering<'_>, positions: &OpPositions) -> u32 {
     let body = lowering.body;
     let all = body.walk(body.root());
@@ -112,7 +112,7 @@ fn most_groups(lowering: &Lowering<'_>, positions: &OpPositions) -> u32 {
     left + in_block.unwrap_or(0) as u32 + others
 }
 
-/// Number of groups of MMAs that a wait may leave in flight.
+/// Returns the number of groups of MMAs that the operation `wait` may leave in flight, at most [`MOST_LEFT`].
 fn outstanding(body: &Body, wait: Op) -> u32 {
     let outstanding = body.op(wait).attributes.get("outstanding").and_then(Attribute::as_integer);
     outstanding.and_then(|outstanding| u32::try_from(outstanding).ok()).unwrap_or(0).min(MOST_LEFT)
@@ -124,19 +124,21 @@ impl Lowering<'_> {
         self.tensor_memory.dots.iter().map(|(op, plan)| (*op, plan))
     }
 
-    /// The number of commits that complete a group of MMAs at the kernel's mbarriers.
+    /// The number of arrivals, one for each commit, that complete a group of MMAs at the kernel's mbarriers.
     pub(super) fn mma_arrivals(&self) -> u32 {
         self.tensor_memory.dots.iter().map(|(_, plan)| plan.arrivals()).max().unwrap_or(1)
     }
 
-    /// Returns the columns from `column` on; `None` if the program has no tensor memory.
+    /// Returns the tensor memory that begins at the column `column` of the kernel's allocation; `None` if there is no
+    /// allocation.
     pub(super) fn tensor_memory_from(&mut self, column: u32) -> Option<TensorMemorySpace> {
         let allocation = self.tensor_memory.allocation?;
         let address = moved(&mut self.builder, allocation.address, column);
         Some(TensorMemorySpace { address, barriers: allocation.barriers })
     }
 
-    /// Returns the columns and mbarriers of a dot that completes at once; `None` if the dot allocates its own.
+    /// Returns the tensor-memory columns and mbarriers of a dot that is complete before the next operation. `None` if
+    /// the dot allocates its own, or does not accumulate in tensor memory.
     pub(super) fn space_of_dot(&mut self, op: Op, plan: &MmaPlan) -> Option<DotSpace> {
         if !plan.is_in_tensor_memory() {
             return None;
@@ -163,14 +165,15 @@ impl Lowering<'_> {
         }
     }
 
-    /// Returns the number of the next group of MMAs if an operation contains such dots, so that it must carry it.
+    /// Returns the number of the next group of MMAs if the operation `op`, a loop, must carry it, because the loop
+    /// contains numbered dots; otherwise `None`.
     pub(super) fn carried_mma_group(&self, op: Op) -> Option<Value> {
         let has_mmas = || self.body.walk_op(op).iter().any(|op| self.tensor_memory.numbered.contains(op));
         self.next_mma_group().filter(|_| has_mmas())
     }
 
-    /// Emits a wait until at most `outstanding` of the latest groups of MMAs are unfinished; none if there are no MMAs
-    /// before.
+    /// Emits a wait until at most the latest `outstanding` groups of MMAs are in flight. Emits nothing if no group
+    /// comes before, or if the program has no asynchronous MMAs.
     pub(super) fn wait_for_mma_groups(&mut self, outstanding: u32) {
         let (Some(allocation), Some([first, next])) = (self.tensor_memory.allocation, self.tensor_memory.groups) else {
             return;
@@ -189,8 +192,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// Whether a barrier of the program stands between the dot `op` and all waits for MMAs before it, also those of the
-    /// iteration before, so that no warp still waits at an mbarrier when a later group arrives there.
+    /// Whether the program has a barrier between the dot `op` and each wait for MMAs before it, also those of the
+    /// preceding iteration. Then no warp still waits at an mbarrier when a later group arrives there.
     pub(super) fn follows_barrier(&self, op: Op) -> bool {
         let body = self.body;
         let positions = OpPositions::of(body);

@@ -5,8 +5,8 @@ use tilewright_tile::{self as tile, Float};
 
 use super::error::{Lowered, Reason};
 
-/// Returns the type that carries an element in registers: integers and pointers unchanged, floating-point numbers of
-/// eight bits or fewer as integers with their bits, `tf32` as binary32.
+/// Returns the kernel type that carries an element in registers. Integers and pointers are unchanged, floating-point
+/// numbers of eight bits or fewer are integers with their bits, `tf32` is `f32`.
 pub(super) fn carrier(ty: &tile::TileType) -> Lowered<Type> {
     let unknown = || Reason::unsupported(format!("elements of type `{ty}` cannot be in registers"));
     match ty {
@@ -36,7 +36,7 @@ pub(super) fn native(float: Float) -> Option<Element> {
     }
 }
 
-/// Returns the type that an element has in memory: whole bytes, addresses as integers.
+/// Returns the type that an element has in memory: an `i1` as a byte, an address as an integer.
 pub(super) fn stored(ty: Type) -> Type {
     match ty {
         Type::Scalar(Element::I1) => Type::Scalar(Element::I8),

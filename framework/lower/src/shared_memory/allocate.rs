@@ -8,9 +8,10 @@ use super::merge_barriers;
 use super::uses::Uses;
 use tilewright_kernel::Kernel;
 
-/// Allocates all buffers, and inserts the barriers that address reuse and the program's accesses need. Data movements
-/// share barriers, which makes their buffers disjoint, if the kernel then takes at most `free` bytes, or no more than
-/// without.
+/// Allocates all buffers, and inserts the barriers that address reuse and the program's accesses need.
+///
+/// Data movements may share barriers, which makes their buffers disjoint. They do if the kernel then takes at most
+/// `free` bytes of shared memory, or no more than without sharing.
 pub(crate) fn allocate_buffers(kernel: Kernel, annotations: &Annotations, free: u64) -> Kernel {
     if kernel.shared.is_empty() {
         return kernel;
@@ -36,7 +37,7 @@ pub(crate) fn allocate_disjoint(mut kernel: Kernel, annotations: &Annotations) -
     kernel
 }
 
-/// Returns the live range of each buffer, and the annotated accesses.
+/// Finds the live range of each buffer, and the accesses that `annotations` mark.
 fn used(kernel: &Kernel, annotations: &Annotations) -> (Uses, Accesses) {
     let mut uses = Uses::of(kernel);
     let accesses = Accesses::of(kernel, annotations, &uses);

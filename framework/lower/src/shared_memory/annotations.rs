@@ -17,7 +17,7 @@ pub(crate) enum Access {
     Store,
     /// A read by asynchronous MMAs, which lasts until they are waited for.
     Read,
-    /// A write by asynchronous copies, which lasts until they are waited for.
+    /// A write by asynchronous copies, which lasts until the copies are waited for.
     Copy,
     /// A store that conflicts with no access between the block barriers before and after it, which the program itself
     /// has.
@@ -33,11 +33,11 @@ pub(crate) struct Annotations {
     /// The conditions of the branches at which warp groups diverge for good: each group then runs concurrently with the
     /// others.
     pub partings: Vec<Value>,
-    /// The waits for MMAs at mbarriers: for the parity that each waits for, the number of groups that it leaves in
-    /// flight.
+    /// For each wait for MMAs at an mbarrier, identified by the parity for which it waits: the number of groups that it
+    /// leaves in flight.
     pub mma_waits: HashMap<Value, u32>,
-    /// For each marker (an unused value), the access that begins at its definition and reaches to the next marker, and
-    /// the slices that it touches; it may touch all of a buffer without a slice.
+    /// For each marker (an unused value), the access that begins at the marker's definition and lasts until the next
+    /// marker, and the slices that it touches. Without slices, it may touch the whole buffer.
     pub accesses: HashMap<Value, (Access, Vec<Slice>)>,
 }
 
@@ -45,17 +45,17 @@ pub(crate) struct Annotations {
 #[derive(Debug, Clone)]
 pub(super) struct Accessed {
     pub access: Access,
-    /// The numbers of the buffers that may be accessed.
+    /// The numbers of the buffers that the access may touch.
     pub buffers: BTreeSet<u32>,
-    /// The slices that may be accessed, by the number of the buffer.
+    /// The slices that the access may touch, each with the number of its buffer.
     slices: Vec<(u32, PlacedSlice)>,
 }
 
-/// A part of a buffer: a slice, or all of it.
+/// A part of the buffer with this number: a slice, or all of it (`None`).
 pub(super) type BufferPart = (u32, Option<PlacedSlice>);
 
 impl Accessed {
-    /// Returns the parts of buffers that may be accessed.
+    /// Returns the parts of buffers that the access may touch.
     pub(super) fn parts(&self) -> impl Iterator<Item = BufferPart> {
         self.buffers.iter().flat_map(|&buffer| {
             let slices: Vec<_> = self.slices.iter().filter(|&&(of, _)| of == buffer).collect();
@@ -70,7 +70,7 @@ impl Accessed {
 pub(super) struct Accesses {
     buffers: BTreeSet<u32>,
     by_mark: HashMap<Value, Accessed>,
-    /// The number of groups of MMAs that the wait for each parity leaves in flight.
+    /// For each parity for which a wait for MMAs waits, the number of groups that the wait leaves in flight.
     pub mma_waits: HashMap<Value, u32>,
 }
 

@@ -6,9 +6,9 @@ use tilewright_kernel::SharedBuffer;
 
 use super::uses::Uses;
 
-/// Assigns addresses to buffers, one after the other, each at the lowest address that no buffer occupies while it is
-/// live. Of several orders (the largest first, the longest live first, the first used first) the one that takes the
-/// fewest bytes counts.
+/// Assigns addresses to buffers, one after the other, each at the lowest address that no other buffer occupies while it
+/// is live. It tries several orders (largest first, longest live first, first used first), and keeps the one that takes
+/// the fewest bytes.
 pub(super) fn assign_addresses(buffers: &mut [SharedBuffer], uses: &Uses) {
     let live = |buffer: usize| {
         let own = &uses.buffers[buffer];
@@ -28,7 +28,7 @@ pub(super) fn assign_addresses(buffers: &mut [SharedBuffer], uses: &Uses) {
     buffers.iter_mut().zip(best).for_each(|(buffer, at)| buffer.at = Some(at));
 }
 
-/// Returns the address of each buffer if they are placed in this order.
+/// Returns the address of each buffer if they are placed in the order `order`, which has indices of buffers.
 fn place(buffers: &[SharedBuffer], uses: &Uses, order: &[usize]) -> Vec<u32> {
     let mut addresses = vec![0; buffers.len()];
     for (index, &buffer) in order.iter().enumerate() {
@@ -55,8 +55,8 @@ fn interferes(uses: &Uses, a: usize, b: usize) -> bool {
     if a.is_kept || b.is_kept {
         return true;
     }
-    // An unused buffer conflicts with none, and all warp groups have passed a common barrier between different parts of
-    // the program.
+    // A buffer that is never used interferes with none. Buffers of different phases do not interfere, because a barrier
+    // of all warp groups separates phases.
     let (Some((first_a, last_a)), Some((first_b, last_b))) = (a.phases, b.phases) else { return false };
     if last_a < first_b || last_b < first_a {
         return false;

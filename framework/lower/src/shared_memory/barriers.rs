@@ -10,11 +10,11 @@ use super::index_analysis::IndexAnalysis;
 use super::since::AccessesSinceBarrier;
 use super::uses::{RegionId, Uses};
 
-/// Max iterations of a loop whose accesses are distinguished; accesses that an iteration still adds then count for all of
-/// their buffer.
+/// Max number of iterations of a loop that are analyzed with exact slices. Accesses that a further iteration adds count
+/// as accesses of their whole buffer.
 const MAX_ITERATIONS: usize = 16;
 
-/// Max statements that are visited to find needless barriers.
+/// Max number of statements that the search for redundant barriers visits.
 const MAX_STATEMENTS: usize = 1 << 20;
 
 /// Inserts block barriers. A barrier is needed before a buffer's first use if a buffer that overlaps it (or the buffer
@@ -35,8 +35,8 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Returns the numbers of the statements that need a barrier before them. A barrier that a later one makes needless,
-    /// such as one behind a barrier at the start of an iteration, is left out.
+    /// Returns the numbers of the statements before which a barrier must be inserted. Barriers that later ones make
+    /// redundant, as one at the start of an iteration may, are left out.
     fn fewest(&self, body: &Region) -> BTreeSet<usize> {
         let (mut found, mut statements) = (BTreeSet::new(), 0);
         self.region(body, None, &mut statements, AccessesSinceBarrier::default(), &mut found);
@@ -107,7 +107,8 @@ impl Search<'_> {
                 return one.or(&other);
             }
             Op::For { body, .. } | Op::While { body, .. } => {
-                // An iteration begins in the state before the loop or at the end of the iteration before.
+                // An iteration begins in the state before the loop, or in the state at the end of the preceding
+                // iteration.
                 for iteration in 1.. {
                     *position = first;
                     let end = self.region(body, Some((own, 0)), position, since.clone(), found);
@@ -136,8 +137,8 @@ impl Search<'_> {
         begins && used.iter().any(|&other| self.overlap(buffer, other as usize))
     }
 
-    /// Whether the statement `position` is the first use of some buffer in the region `id`, and the buffer's address
-    /// overlaps that of a buffer in `used`, which may be the same buffer in the iteration before.
+    /// Whether the statement `position` of the region `id` is the first use of a buffer that overlaps a buffer in
+    /// `used`. That may be the same buffer, used in the preceding iteration.
     fn begins(&self, id: RegionId, position: usize, used: &BTreeSet<u32>) -> bool {
         let begin =
             self.uses.buffers.iter().enumerate().filter(|(_, own)| {

@@ -1,8 +1,9 @@
-//! Expresses integers and addresses of a kernel as sums over loop iterations ([`IndexForm`]).
+//! Expresses integers and addresses of a kernel as sums ([`IndexForm`]) over the iteration numbers of loops.
 //!
-//! A loop-carried counter becomes a function of the loop's iteration: `i + c`, and counters that wrap around, by a
-//! remainder, a comparison and a select, or a flipped bit. So the counters of a loop can be compared with each other,
-//! and with those of the iteration before. Sums do not wrap around: an index of the program lies within its buffer.
+//! A loop-carried counter becomes a function of the loop's iteration number: `i + c`. So do counters that wrap around,
+//! by a remainder, by a comparison and a select, or by a flipped bit. Then the counters of a loop can be compared with
+//! each other, and with those of the preceding iteration. Sums are assumed not to overflow: an index of the program
+//! lies within its buffer.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
@@ -11,10 +12,10 @@ use tilewright_kernel::{Binary, Cast, Compare, Kernel, Op, Region, Statement, Ty
 
 use super::index_form::{Atom, IndexForm};
 
-/// Max operations that are followed from one value.
+/// Max number of operations that the analysis follows from one value.
 const MAX_STEPS: u32 = 256;
 
-/// Max divisor of a carried counter that is looked for.
+/// Max divisor of the remainder by which a carried counter wraps around; greater ones are not recognized.
 const MAX_DIVISOR: i64 = 64;
 
 /// Where a value is defined.
@@ -23,9 +24,9 @@ enum Origin<'a> {
     Statement(&'a Op),
     /// The index of a counted loop.
     Index(usize),
-    /// A carried value inside a loop, by its index.
+    /// A carried value inside a loop: the loop's number, and the index among the carried values.
     Carried(usize, usize),
-    /// A result of a loop, by its index.
+    /// A result of a loop: the loop's number, and the index among the results.
     LoopResult(usize, usize),
 }
 
@@ -36,24 +37,26 @@ struct Loop<'a> {
     initial: &'a [Value],
     next: &'a [Value],
     arguments: Vec<Value>,
-    /// The first index and the increment of a counted loop.
+    /// The first index and the step of a counted loop; `None` for a while loop.
     index: Option<(Value, Value)>,
 }
 
-/// The definitions of a kernel's values, and a cache of their sums.
+/// The definitions of a kernel's values, and a cache of the sums that they equal. A loop's number is that of its
+/// statement.
 #[derive(Debug)]
 pub(super) struct IndexAnalysis<'a> {
     origins: HashMap<Value, Origin<'a>>,
     constants: HashMap<Value, i64>,
     /// The values whose type is narrower than an index: their sums may wrap around.
     narrow: HashSet<Value>,
-    /// The values that loops carry to the next iteration: the loop, and the index among the carried values.
+    /// For each value that a loop carries to the next iteration: the loop's number, and the index among the carried
+    /// values.
     nexts: HashMap<Value, (usize, usize)>,
-    /// For each value that is defined in a loop, the innermost one.
+    /// For each value that is defined in a loop, the number of the innermost such loop.
     homes: HashMap<Value, usize>,
     loops: HashMap<usize, Loop<'a>>,
     known: RefCell<HashMap<Value, IndexForm>>,
-    /// The carried values whose next value is being expressed, the innermost last.
+    /// The carried values whose next value the analysis is expressing, the innermost last.
     assumed: RefCell<Vec<Value>>,
     steps: Cell<u32>,
 }
@@ -75,7 +78,8 @@ impl<'a> IndexAnalysis<'a> {
         analysis
     }
 
-    /// Records the definitions in a region, which lies in the loop `inside`; `position` numbers statements.
+    /// Records the definitions in a region, which lies in the loop with the number `inside`; `position` is the number
+    /// of the next statement.
     fn define(&mut self, region: &'a Region, inside: Option<usize>, position: &mut usize) {
         for statement in &region.statements {
             let number = *position;
@@ -175,7 +179,7 @@ impl<'a> IndexAnalysis<'a> {
             Origin::Carried(number, at) => self.follow_carried(number, at),
             Origin::LoopResult(number, at) => {
                 let carried = self.follow(*self.loops.get(&number)?.arguments.get(at)?);
-                // A carried value that is no function of the iteration differs after the loop.
+                // A carried value that is not a function of the iteration number has another value after the loop.
                 self.at_exit(&carried, number)
             }
         }
@@ -218,13 +222,15 @@ impl<'a> IndexAnalysis<'a> {
         }
     }
 
-    /// Returns a counter that a select sets to zero when it reaches a bound, as the remainder by the bound.
+    /// Expresses a select as a remainder: the select returns a counter, but zero (or the counter less the bound) if the
+    /// counter reaches a bound. `None` if it has another form.
     fn follow_wrap(&self, condition: Value, a: Value, b: Value) -> Option<IndexForm> {
         let Origin::Statement(&Op::Compare { op, a: left, b: right }) = *self.origins.get(&condition)? else {
             return None;
         };
         let (left, right) = (self.follow(left), self.follow(right));
-        // The compared sum, the bound at which it wraps, and whether it wraps where the condition is true.
+        // The compared sum, the bound at which the counter wraps around, and whether it does so if the condition is
+        // true.
         let (compared, bound, wraps) = match (op, left.as_constant(), right.as_constant()) {
             (Compare::Eq, _, Some(bound)) => (left, bound, true),
             (Compare::Ne, _, Some(bound)) => (left, bound, false),
@@ -246,14 +252,15 @@ impl<'a> IndexAnalysis<'a> {
         is_possible.then(|| counted.remainder(divisor))
     }
 
-    /// Returns the difference of a sum and the carried value whose next value is being expressed; `None` if it is no
-    /// constant. The caller checks that the carried value is in range.
+    /// Returns a sum minus the carried value whose next value is being expressed; `None` if that is not constant. The
+    /// caller checks that the carried value is in range.
     fn beyond_assumed(&self, form: &IndexForm) -> Option<i64> {
         let carried = *self.assumed.borrow().last()?;
         form.clone().minus(&Atom::Value(carried).into()).as_constant()
     }
 
-    /// Returns the initial value of a carried value, and its next value in terms of the carried value.
+    /// Returns three sums for the value with the index `at` that the loop `number` carries. They are the carried value,
+    /// its initial value, and its next value in terms of the carried value.
     fn recurrence(&self, number: usize, at: usize) -> Option<(IndexForm, IndexForm, IndexForm)> {
         let of_loop = self.loops.get(&number)?;
         let (&carried, &initial, &next) = (of_loop.arguments.get(at)?, of_loop.initial.get(at)?, of_loop.next.get(at)?);
@@ -267,7 +274,8 @@ impl<'a> IndexAnalysis<'a> {
         Some((Atom::Value(carried).into(), initial, next))
     }
 
-    /// Returns a carried value as a function of the iteration, by induction over its next value.
+    /// Expresses a carried value as a function of the iteration number, by induction over its next value; `None` if no
+    /// form is recognized.
     fn follow_carried(&self, number: usize, at: usize) -> Option<IndexForm> {
         let (carried, initial, next) = self.recurrence(number, at)?;
         let iteration: IndexForm = Atom::Iteration(number).into();
@@ -288,8 +296,8 @@ impl<'a> IndexAnalysis<'a> {
         is_wrapped.then(|| initial.plus(&iteration.times(step)).remainder(divisor))
     }
 
-    /// Returns the next value of a carried value that wraps around as a function of the iteration. The initial value
-    /// may lie below zero, if one step makes it natural.
+    /// Expresses the next value of a carried value that wraps around as a function of the iteration number. The initial
+    /// value may be negative if one step makes it zero or positive.
     fn follow_next(&self, number: usize, at: usize) -> Option<IndexForm> {
         let (carried, initial, next) = self.recurrence(number, at)?;
         let (step, divisor) = wrapping_step(&carried, &next)?;
@@ -299,7 +307,7 @@ impl<'a> IndexAnalysis<'a> {
         is_wrapped.then(|| initial.plus(&iteration.times(step)).remainder(divisor))
     }
 
-    /// Whether an atom is defined by the loop `number` or inside it.
+    /// Whether the value of an atom may change within the loop `number`: the loop, or a loop inside it, defines it.
     fn is_inside(&self, atom: &Atom, number: usize) -> bool {
         let mut home = match atom {
             Atom::Value(value) => self.homes.get(value).copied(),
@@ -316,18 +324,21 @@ impl<'a> IndexAnalysis<'a> {
         false
     }
 
-    /// Returns a sum of the iteration before, in terms of the next one; `None` if it has no such form.
+    /// Rewrites a sum over one iteration of the loop `number` as the same sum seen from the next iteration. `None` if
+    /// it contains values that the loop defines.
     pub(super) fn in_next_iteration(&self, form: &IndexForm, number: usize) -> Option<IndexForm> {
         let before = IndexForm::from(Atom::Iteration(number)).plus(&IndexForm::constant(-1));
         self.rename(form, number, &before)
     }
 
-    /// Returns a sum in the first iteration of a loop; `None` if it has values of the loop.
+    /// Returns the value of a sum in the first iteration of the loop `number`; `None` if it contains values that the
+    /// loop defines.
     fn in_first_iteration(&self, form: &IndexForm, number: usize) -> Option<IndexForm> {
         self.rename(form, number, &IndexForm::constant(0))
     }
 
-    /// Returns a sum at the end of a loop, in terms of the values after it; `None` if it has no such form.
+    /// Rewrites a sum at the end of the loop `number` in terms of values after the loop, such as the number of its
+    /// iterations. `None` if it contains values that the loop defines.
     pub(super) fn at_exit(&self, form: &IndexForm, number: usize) -> Option<IndexForm> {
         self.rename(form, number, &Atom::IterationCount(number).into())
     }
@@ -341,15 +352,15 @@ impl<'a> IndexAnalysis<'a> {
     }
 }
 
-/// Returns the step and the divisor of a carried value whose next value is the remainder of the next sum.
+/// Returns `(step, divisor)` if the next value of a carried value is `(carried + step) mod divisor`; otherwise `None`.
 fn wrapping_step(carried: &IndexForm, next: &IndexForm) -> Option<(i64, i64)> {
     let divisor = next.range().1?.checked_add(1).filter(|divisor| (2..=MAX_DIVISOR).contains(divisor))?;
     let sum = |step: i64| carried.clone().plus(&IndexForm::constant(step)).remainder(divisor);
     (1..divisor).find(|&step| sum(step) == *next).map(|step| (step, divisor))
 }
 
-/// Returns the difference between the two numbers between which a carried value alternates: one follows from the other
-/// by a subtraction or by flipped bits.
+/// If a carried value alternates between two numbers, returns the second minus the first (the initial one). The next
+/// value must be a constant minus the carried value, or the carried value with bits flipped.
 fn alternative(carried: &IndexForm, initial: &IndexForm, next: &IndexForm) -> Option<i64> {
     let initial = initial.as_constant()?;
     let sum = next.clone().plus(carried).as_constant();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use tilewright_kernel::Value;
 
-/// Max number of possible differences of two sums.
+/// Max number of possible values of the difference of two sums; if it may have more, it counts as unknown.
 const MAX_DIFFERENCES: usize = 64;
 /// Max atoms of a sum; a longer one counts as an unknown value.
 const MAX_ATOMS: usize = 8;
@@ -16,7 +16,7 @@ pub(super) enum Atom {
     Buffer(u32),
     /// A kernel value that is no sum.
     Value(Value),
-    /// The number of completed iterations of a loop, which the number of its statement names.
+    /// The number of completed iterations of a loop; the loop is named by the number of its statement.
     Iteration(usize),
     /// The number of iterations that the last execution of a loop took.
     IterationCount(usize),
@@ -49,19 +49,19 @@ impl IndexForm {
         self.atoms.is_empty().then_some(self.constant)
     }
 
-    /// Whether the sum is too long to be followed.
+    /// Whether the sum has more than [`MAX_ATOMS`] atoms, so that it counts as an unknown value.
     pub(super) fn is_long(&self) -> bool {
         self.atoms.len() > MAX_ATOMS
     }
 
-    /// Whether a million iterations do not make the sum exceed 31 bits.
+    /// Whether the sum fits 31 bits as long as loops execute at most a million iterations.
     pub(super) fn is_small(&self) -> bool {
         const COEFFICIENT: u64 = 1 << 10;
         self.atoms.values().all(|coefficient| coefficient.unsigned_abs() <= COEFFICIENT)
             && self.constant.unsigned_abs() <= COEFFICIENT << 20
     }
 
-    /// Returns the bits that differ between this sum and `other` if it is `other` with some bits flipped.
+    /// Returns the mask of the flipped bits if this sum is `other` with some bits flipped; otherwise `None`.
     pub(super) fn flipped_bits(&self, other: &Self) -> Option<i64> {
         match self.atoms.first_key_value()? {
             (Atom::Flipped(inner, mask), 1) if self.atoms.len() == 1 && self.constant == 0 && **inner == *other => {
@@ -96,8 +96,8 @@ impl IndexForm {
         product
     }
 
-    /// Returns the remainder of the sum by a positive divisor. A remainder within it by a multiple of the divisor is
-    /// redundant.
+    /// Returns the remainder of the sum by a positive divisor. Inner remainders by a multiple of this divisor are
+    /// dropped, because they do not change the result.
     pub(super) fn remainder(&self, divisor: i64) -> Self {
         let mut reduced = Self::constant(self.constant);
         for (atom, &coefficient) in &self.atoms {
@@ -129,7 +129,8 @@ impl IndexForm {
         }
     }
 
-    /// Returns bounds of the sum, where values outside of remainders have no bound and iterations are not negative.
+    /// Returns the lower and the upper bound of the sum; `None` for no bound. Values outside of remainders are
+    /// unbounded, and iteration numbers are not negative.
     pub(super) fn range(&self) -> (Option<i64>, Option<i64>) {
         let mut range = (Some(self.constant), Some(self.constant));
         for (atom, &coefficient) in &self.atoms {
@@ -145,7 +146,7 @@ impl IndexForm {
         range
     }
 
-    /// Returns the sum with each atom that `replace` knows replaced, also within remainders; `None` if `replace`
+    /// Replaces atoms in the sum, also within remainders: those for which `replace` returns a sum. `None` if `replace`
     /// returns an error for an atom.
     pub(super) fn replace(&self, replace: &impl Fn(&Atom) -> Result<Option<Self>, ()>) -> Option<Self> {
         let mut replaced = Self::constant(self.constant);
@@ -161,7 +162,7 @@ impl IndexForm {
         Some(replaced)
     }
 
-    /// Returns all values that the sum may have; `None` if they are not known, or too many.
+    /// Returns all values that the sum may have; `None` if they are unknown, or more than [`MAX_DIFFERENCES`].
     pub(super) fn values(&self) -> Option<Vec<i64>> {
         let mut rest = self.clone();
         let mut parts: Vec<Vec<i64>> = Vec::new();
@@ -173,8 +174,8 @@ impl IndexForm {
         }
         while let Some((atom, coefficient)) = rest.atoms.pop_first() {
             let Atom::Remainder(inner, divisor) = &atom else { return None };
-            // The difference of two remainders whose operands differ by a constant is that constant, or less by the
-            // divisor.
+            // If the operands of two remainders differ by a constant, the remainders differ by that constant, or by the
+            // constant less the divisor.
             let partner = rest.atoms.iter().find_map(|(other, &times)| match other {
                 Atom::Remainder(subtracted, by) if by == divisor && times == -coefficient => {
                     let apart = inner.as_ref().clone().minus(subtracted).remainder(*divisor).as_constant()?;
@@ -208,8 +209,8 @@ impl IndexForm {
     }
 }
 
-/// Returns the differences between an integer with the bits of `mask` flipped and the integer: each bit adds or
-/// subtracts its weight. `None` for more than four bits.
+/// Returns all possible values of `(x ^ mask) - x` for integers `x`: each bit of the mask adds or subtracts its weight.
+/// `None` for more than four bits.
 fn flip_differences(mask: i64) -> Option<Vec<i64>> {
     let bits = (0..i64::BITS).map(|bit| 1i64 << bit).filter(|bit| mask & bit != 0);
     let mut all = vec![0];

@@ -11,7 +11,7 @@ use tilewright_kernel::{Kernel, MemorySpace, Op, Region, Scope, Statement, Type,
 use super::annotations::Accesses;
 use super::uses::{Buffers, Uses};
 
-/// Max statements scanned after a barrier when merging barriers; keeps the pass linear.
+/// Max number of statements between two barriers that may be merged; keeps the pass linear.
 const FAR: usize = 4096;
 
 /// Removes barriers that an earlier barrier can replace. Accesses of the program's own tensors are not moved across
@@ -97,8 +97,8 @@ impl BarrierMerger<'_> {
         region.statements = done;
     }
 
-    /// Returns the numbers of the statements between two barriers that must be hoisted before the first barrier to make
-    /// the second redundant; `None` if that is impossible.
+    /// Returns the numbers of the statements between two barriers that must be hoisted above the first barrier to make
+    /// the second redundant. `None` if that is impossible. `since` and `until` are the numbers of the barriers.
     fn can_be_first(&self, tail: &Tail, (since, until): (usize, usize), touched: &Touched) -> Option<BTreeSet<usize>> {
         if tail.len() > FAR {
             return None;
@@ -115,7 +115,8 @@ impl BarrierMerger<'_> {
                 Effect::None | Effect::Other => {}
             }
         }
-        // Written buffers must be unused before, and read buffers must not be written later.
+        // The buffers that are written must be unused before the first barrier, and those that are read not written
+        // after the second.
         let fresh = |buffer: &u32| touched.is_own(*buffer) && touched.first(*buffer) > Some(since);
         let settled = |buffer: &u32| touched.is_own(*buffer) && touched.last_write(*buffer) < Some(until);
         if !written.iter().all(|buffer| fresh(buffer) && !read.contains(buffer)) || !read.iter().all(settled) {
@@ -124,8 +125,8 @@ impl BarrierMerger<'_> {
         Self::with_operands(tail, &effects)
     }
 
-    /// Returns the numbers of the statements that write, with all statements on which they depend; `None` if they
-    /// depend on a read.
+    /// Returns the numbers of the statements that write shared memory, and of all statements on which they depend.
+    /// `None` if they depend on a read of shared memory.
     fn with_operands(tail: &Tail, effects: &[Effect]) -> Option<BTreeSet<usize>> {
         let mut required: BTreeSet<Value> = BTreeSet::new();
         let mut first = BTreeSet::new();
@@ -168,7 +169,8 @@ impl BarrierMerger<'_> {
     }
 }
 
-/// Whether an operation only computes results, from its operands and from values of other lanes.
+/// Whether an operation has no effect besides its results, which follow from its operands and from values of other
+/// lanes.
 fn computes(op: &Op) -> bool {
     matches!(
         op,

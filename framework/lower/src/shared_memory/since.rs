@@ -16,7 +16,8 @@ type Buffers = BTreeSet<u32>;
 pub(super) struct AccessesSinceBarrier {
     /// The numbers of the buffers that were accessed.
     pub(super) used: Buffers,
-    /// The accesses of the program's own tensors. A copy counts as an access from its wait on.
+    /// The accesses of the program's own tensors since the barrier. An asynchronous copy counts as an access when it is
+    /// waited for.
     hazards: BarrierHazards<BufferPart>,
     /// The parts of buffers with copies in flight. A copy writes its part at any time until it is waited for; a barrier
     /// does not complete it.
@@ -54,8 +55,8 @@ impl AccessesSinceBarrier {
         }
     }
 
-    /// Completes copies at a wait: if the wait leaves `outstanding` copies in flight, any copy may be complete; if it
-    /// leaves none, all copies are.
+    /// Records a wait that leaves `outstanding` copies in flight. Any copy may be complete then, so all count as
+    /// accesses; if `outstanding` is zero, none remains in flight.
     pub(super) fn wait(&mut self, outstanding: u32) {
         self.hazards.access(Direction::Store, self.in_flight.iter().cloned());
         if outstanding == 0 {
@@ -63,7 +64,8 @@ impl AccessesSinceBarrier {
         }
     }
 
-    /// Completes MMAs at a wait: their reads have happened by then.
+    /// Records a wait that leaves `outstanding` MMAs in flight. The reads of all MMAs count as accesses; if
+    /// `outstanding` is zero, none remains in flight.
     pub(super) fn wait_for_mma(&mut self, outstanding: u32) {
         self.hazards.access(Direction::Load, self.mma_reads.iter().cloned());
         if outstanding == 0 {
@@ -71,20 +73,22 @@ impl AccessesSinceBarrier {
         }
     }
 
-    /// Completes MMAs at a wait of every thread for an mbarrier at which those of the whole block arrive: no barrier is
-    /// needed behind it.
+    /// Records a wait of every thread for the mbarrier at which the MMAs of the whole block arrive, which leaves
+    /// `outstanding` in flight. Their reads do not count as accesses, because no barrier is needed after such a wait.
     pub(super) fn wait_for_mma_at_mbarrier(&mut self, outstanding: u32) {
         if outstanding == 0 {
             self.mma_reads.clear();
         }
     }
 
-    /// Ends an iteration of the loop `number`: slices that depend on the iteration are expressed by the next one.
+    /// Ends an iteration of the loop `number`: slices that depend on its iteration number are rewritten in terms of the
+    /// next iteration's.
     pub(super) fn in_next_iteration(self, analysis: &IndexAnalysis<'_>, number: usize) -> Self {
         self.rename(|slice| slice.in_next_iteration(analysis, number))
     }
 
-    /// Leaves the loop `number`: slices that depend on the iteration are expressed by the iteration count.
+    /// Leaves the loop `number`: slices that depend on its iteration number are rewritten in terms of the number of its
+    /// iterations.
     pub(super) fn at_exit(self, analysis: &IndexAnalysis<'_>, number: usize) -> Self {
         self.rename(|slice| slice.at_exit(analysis, number))
     }
@@ -114,7 +118,7 @@ impl AccessesSinceBarrier {
     }
 }
 
-/// Whether two accesses of buffers may touch the same byte, in different threads.
+/// Whether two accesses of buffer parts, in different threads, may touch the same byte.
 fn may_conflict((buffer, slice): &BufferPart, (other_buffer, other): &BufferPart) -> bool {
     buffer == other_buffer
         && !slice.as_ref().zip(other.as_ref()).is_some_and(|(slice, other)| slice.is_independent_of(other))

@@ -9,47 +9,48 @@ use tilewright_layout::f2::Subspace;
 use super::index_analysis::IndexAnalysis;
 use super::index_form::IndexForm;
 
-/// The part of a buffer that an access may touch, as it is annotated: offsets from a pointer.
+/// The part of a buffer that an access may touch, as an annotation states it: a pointer, and offsets from it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Slice {
     pub pointer: Value,
     pub offsets: Offsets,
-    /// The number of the map from bytes to the threads that store them; `None` for other accesses. Stores of one number
-    /// to one slice need no barrier between them: each byte is stored by one thread, in program order.
+    /// For a store, a number that identifies which thread stores which byte; `None` for other accesses. Two stores with
+    /// one number to one slice need no barrier between them: each byte is stored by one thread, in program order.
     pub writer: Option<u32>,
 }
 
 /// The offsets of a slice from its pointer.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Offsets {
-    /// The first byte, and the first byte after the last one.
+    /// The range of offsets in bytes: the first, and one more than the last.
     bytes: (u64, u64),
-    /// For a part of a tensor, its elements.
+    /// For a part of a tensor, the offsets of its elements; `None` if all bytes of the range may be touched.
     elements: Option<Elements>,
 }
 
-/// The linear offsets of a part of a tensor in its memory layout, in elements: a coset.
+/// The offsets of a part of a tensor in its memory layout, before padding, in elements. They are a coset: `first` plus,
+/// over F2, the span of `basis`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Elements {
     /// The bytes of an element.
     size: u64,
-    /// The intervals and paddings of the memory layout.
+    /// The padding of the memory layout, as pairs of interval and number of padding elements.
     padding: Vec<(u64, u64)>,
     first: u64,
     basis: Vec<u64>,
 }
 
 impl Offsets {
-    /// Returns the offsets of all bytes up to `bytes`.
+    /// Returns the offsets of the first `bytes` bytes.
     pub(crate) fn up_to(bytes: u64) -> Self {
         Self { bytes: (0, bytes), elements: None }
     }
 
-    /// Returns the offsets of the elements of `size` bytes at the linear offsets `first` plus, over F2, each sum of
-    /// `basis`.
+    /// Returns the offsets of elements of `size` bytes in a memory layout. Before padding, in elements, they are
+    /// `first` plus, over F2, each sum of `basis`.
     pub(crate) fn of_elements(memory: &MemoryLayout, size: u64, first: u64, basis: &[u64]) -> Self {
         let space = Subspace::span(basis.iter().copied());
-        // The least and the greatest element of the coset, from the highest bit down.
+        // The least and the greatest offset of the coset, found bit by bit from the highest bit down.
         let (mut least, mut most) = (first, first);
         let mut descending: Vec<u64> = Vec::new();
         for &vector in space.basis() {
@@ -90,18 +91,20 @@ impl PlacedSlice {
         Self { start, offsets, writer: slice.writer }
     }
 
-    /// Returns the slice of the iteration before in terms of the next one, in the loop `number`; `None` if it is not
-    /// known there.
+    /// Rewrites a slice of one iteration of the loop `number` in terms of the next iteration; `None` if it contains
+    /// values that the loop defines.
     pub(super) fn in_next_iteration(&self, analysis: &IndexAnalysis<'_>, number: usize) -> Option<Self> {
         Some(Self { start: analysis.in_next_iteration(&self.start, number)?, ..self.clone() })
     }
 
-    /// Returns the slice in terms of the values after the loop `number`; `None` if it is not known there.
+    /// Rewrites a slice at the end of the loop `number` in terms of values after the loop; `None` if it contains values
+    /// that the loop defines.
     pub(super) fn at_exit(&self, analysis: &IndexAnalysis<'_>, number: usize) -> Option<Self> {
         Some(Self { start: analysis.at_exit(&self.start, number)?, ..self.clone() })
     }
 
-    /// Whether no byte is in both slices, or each common byte is stored by one thread.
+    /// Whether accesses of the two slices never conflict: no byte is in both, or each common byte is stored by the same
+    /// thread in both.
     pub(super) fn is_independent_of(&self, other: &Self) -> bool {
         let Some(distances) = other.start.clone().minus(&self.start).values() else { return false };
         let one_thread = self.writer.is_some() && self.writer == other.writer && self.offsets == other.offsets;

@@ -12,16 +12,16 @@ pub(crate) const ALL_GROUPS: u32 = 0;
 /// A set of buffer numbers, in ascending order.
 pub(super) type Buffers = SmallVec<[u32; 2]>;
 
-/// A region: the number of the statement that contains it, and the region's index in the statement; `None` for the
-/// kernel's body.
+/// A region of the kernel: the number of the statement that contains it, and the region's index in the statement;
+/// `None` for the kernel's body.
 pub(super) type RegionId = Option<(usize, usize)>;
 
 /// The uses of one buffer.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Use {
-    /// The only region that takes the buffer's address; `None` if no region does.
+    /// The region whose statement takes the buffer's address; `None` if no statement does.
     pub owner_region: Option<RegionId>,
-    /// The index of the warp group that takes the buffer's address.
+    /// The index of the warp group whose code takes the buffer's address.
     pub owner_group: usize,
     /// The numbers of the first and the last statement of the region `owner_region` that access the buffer, including
     /// accesses in nested regions.
@@ -30,11 +30,11 @@ pub(super) struct Use {
     pub end: usize,
     /// The indices of the warp groups that access the buffer; group zero before warps are specialized.
     pub groups: BTreeSet<usize>,
-    /// The first and the last part of the program that access the buffer; barriers of all warp groups separate the
-    /// parts.
+    /// The first and the last phase of the program in which the buffer is accessed. Barriers of all warp groups
+    /// separate the phases.
     pub phases: Option<(usize, usize)>,
-    /// Whether the buffer's address must not be reused: the address outlives its region, one group takes it twice, or
-    /// the hardware keeps state in the buffer.
+    /// Whether no other buffer may share the buffer's address. That is so if the address outlives its region, a group
+    /// takes it twice, or the hardware keeps state in the buffer.
     pub is_kept: bool,
 }
 
@@ -58,8 +58,8 @@ impl Uses {
         uses
     }
 
-    /// Finds the live range of each buffer; a buffer that asynchronous copies write is live until the last wait for
-    /// them.
+    /// Finds the live range of each buffer. A buffer of `copied`, which asynchronous copies write, is live until the
+    /// last wait for them. `partings` are the conditions of the branches at which warp groups diverge.
     pub(super) fn find(&mut self, kernel: &Kernel, copied: BTreeSet<u32>, partings: &[Value]) {
         let waiting = BTreeSet::new();
         let mut walk = Walk {
@@ -80,7 +80,7 @@ impl Uses {
         self.addresses.get(value.0 as usize).map_or(&[], |buffers| buffers)
     }
 
-    /// Returns the buffers that an operation accesses, without those of its nested regions.
+    /// Returns the buffers that an operation itself accesses, without the operations in its regions.
     pub(super) fn touched(&self, op: &Op) -> Buffers {
         let mut all = Buffers::new();
         if touches(op) {
@@ -89,7 +89,8 @@ impl Uses {
         all
     }
 
-    /// Propagates buffer addresses from operands to results once; returns whether anything changed.
+    /// Propagates buffer addresses once from operands to results, through all statements of a region; returns whether
+    /// anything changed.
     fn follow(&mut self, region: &Region) -> bool {
         let mut learnt = false;
         for statement in &region.statements {
@@ -113,7 +114,7 @@ impl Uses {
             }
             // Loaded values and results of atomics are not addresses.
             Op::Load { .. } | Op::AtomicRmw { .. } | Op::AtomicCompareExchange { .. } | Op::Wait { .. } => {}
-            // A pending value stands for the memory that its producer reads.
+            // A pending value stands for the memory that its producer reads, so it keeps the producer's buffers.
             Op::Instruction { .. } if !results.iter().any(|(_, ty)| ty.is_pending()) => {}
             Op::If { .. } => {
                 for region in inner {
@@ -180,8 +181,8 @@ fn join(all: &mut Buffers, more: &[u32]) {
     }
 }
 
-/// Whether an operation accesses the buffers that its operands point into; otherwise it at most passes the addresses
-/// on.
+/// Whether an operation accesses the buffers that its operands point into. Otherwise it only passes the addresses on,
+/// or does not use them.
 fn touches(op: &Op) -> bool {
     matches!(
         op,
@@ -206,7 +207,7 @@ fn touches(op: &Op) -> bool {
 struct Walk<'a> {
     uses: &'a mut Uses,
     number: usize,
-    /// The buffers of asynchronous instructions that have not been waited for.
+    /// The buffers that asynchronous instructions access, if these have not been waited for.
     waited_for: BTreeSet<u32>,
     /// The buffers that asynchronous copies write.
     copied: BTreeSet<u32>,
@@ -221,7 +222,7 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// Records the accesses in a region; returns the buffers that are accessed there.
+    /// Records the accesses in the region `id`; returns the buffers that it accesses.
     fn region(&mut self, region: &Region, id: RegionId) -> BTreeSet<u32> {
         let mut all = BTreeSet::new();
         for statement in &region.statements {
@@ -257,8 +258,8 @@ impl Walk<'_> {
         all
     }
 
-    /// Keeps the buffers whose address a region yields that takes the address itself. Uses of a yielded address of an
-    /// enclosing region's buffer are accesses in that region, as are those of an accumulator in flight.
+    /// Marks buffers as kept if the region `id` takes their address and yields it. A yielded address of an enclosing
+    /// region's buffer needs no mark: its uses there count as accesses, as do those of an accumulator in flight.
     fn keep_escaping(&mut self, values: &[Value], id: RegionId) {
         for &value in values {
             for buffer in Buffers::from_slice(self.uses.of_value(value)) {
@@ -268,8 +269,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Records the effects of an operation on buffers other than plain accesses: addresses taken, instructions and
-    /// waits.
+    /// Records the effects of an operation on buffers other than plain accesses: it takes an address, executes an
+    /// asynchronous instruction, or waits.
     fn special(&mut self, op: &Op, id: RegionId, touched: &mut BTreeSet<u32>) {
         match op {
             Op::SharedAddress { buffer } => {

@@ -15,7 +15,7 @@ pub enum NarrowRounding {
     TowardZero,
 }
 
-/// The result of a cast for infinity, and for values that round beyond the greatest finite value.
+/// The result of a cast if the operand is infinite, or rounds to a value beyond the greatest finite value of the type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Overflow {
     /// The greatest finite value, as PTX `cvt` with `.satfinite`.
@@ -64,7 +64,8 @@ fn bits<'p>(x: Real<'p>, to: Format, rounding: NarrowRounding, overflow: Overflo
     x.is_unordered(x).select_int(to.nan().unwrap_or(greatest), signed)
 }
 
-/// The magnitude bits of a finite value, rounded to the type; more than those of the greatest finite value if it
+/// Returns the encoding, without the sign bit, of a finite value rounded to the type `to`. `x` is the value's
+/// magnitude, and `bits` has the bits of `x`. The result exceeds the encoding of the greatest finite value if the value
 /// overflows.
 fn finite<'p>(x: Real<'p>, bits: Int<'p>, to: Format, rounding: NarrowRounding) -> Int<'p> {
     let [_, mantissa, _] = to.widths();
@@ -75,14 +76,15 @@ fn finite<'p>(x: Real<'p>, bits: Int<'p>, to: Format, rounding: NarrowRounding) 
     };
     let normal = (rounded >> dropped) - (((127 - to.bias()) as u64) << mantissa);
     if to.bias() == 127 {
-        // Subnormals of these types are subnormals of binary32.
+        // Types with the exponent bias of binary32 have its subnormals, which are rounded like normal numbers.
         return normal;
     }
     let is_small = x.is_less(to.min_normal());
     is_small.select_int(subnormal(x, to, rounding), normal)
 }
 
-/// Rounds a value that is subnormal in the type to a multiple of its minimum subnormal.
+/// Rounds a magnitude below the type's minimum normal number to a multiple of the minimum subnormal; returns the
+/// encoding.
 fn subnormal<'p>(x: Real<'p>, to: Format, rounding: NarrowRounding) -> Int<'p> {
     let step = 2f64.powi(to.min_exponent());
     match rounding {

@@ -6,13 +6,15 @@ use tilewright_target::{Format, TargetDescription};
 /// Number of elements that one cast converts at most: the bytes of a 32-bit register.
 const ELEMENTS: usize = 4;
 
-/// The wider types of casts, in the order in which a cast through another type takes them.
+/// The wider types that casts of 8-bit formats convert from or to. If a target has no cast to the required type, the
+/// cast goes through the first of these that it has.
 const WIDE: [Element; 3] = [Element::F16, Element::F32, Element::Bf16];
 
-/// The casts of 8-bit floating-point formats that a target has instructions for. All others are arithmetic.
+/// The set of casts between 8-bit floating-point formats and wider types for which a target has instructions. All
+/// others are computed by arithmetic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct NativeCasts {
-    /// One bit for each cast and wider type.
+    /// A bit set, with one bit for each pair of a cast and a wider type.
     listed: u64,
 }
 
@@ -35,8 +37,8 @@ impl NativeCasts {
         WIDE.contains(&element) && self.listed & Self::bit(cast, element) != 0
     }
 
-    /// Converts bytes with numbers of a format to a wider type that has all of them; `None` if the target has no
-    /// instruction for it.
+    /// Converts encodings of the 8-bit format `from` to the wider type `to`, which represents all of them. `None` if
+    /// the target has no instruction for that.
     pub fn extend(self, builder: &mut Builder, bytes: &[Value], from: Format, to: Element) -> Option<Vec<Value>> {
         let cast = Cast::extending(from).filter(|_| WIDE.contains(&to))?;
         let through = [to].into_iter().chain(WIDE).find(|&element| self.has(cast, element))?;
@@ -47,8 +49,8 @@ impl NativeCasts {
         }))
     }
 
-    /// Rounds numbers of one type, `f16`, `bf16` or `f32`, to bytes with numbers of a format; `None` if the target has
-    /// no instruction for it.
+    /// Rounds numbers of one type (`f16`, `bf16` or `f32`) to encodings of the 8-bit format `to`; `None` if the target
+    /// has no instruction for that.
     pub fn round(self, builder: &mut Builder, numbers: &[Value], to: Format) -> Option<Vec<Value>> {
         let from = numbers.first().and_then(|&number| builder.type_of(number).element())?;
         let cast = Cast::rounding(to).filter(|_| WIDE.contains(&from))?;
@@ -60,7 +62,8 @@ impl NativeCasts {
     }
 }
 
-/// Applies a conversion to values packed in vectors.
+/// Packs scalars in vectors of at most [`ELEMENTS`] elements, applies `convert` to each vector, and returns the
+/// elements of its results, in the order of `values`.
 fn by_vectors(builder: &mut Builder, values: &[Value], convert: impl Fn(&mut Builder, Value) -> Value) -> Vec<Value> {
     let mut all = Vec::with_capacity(values.len());
     let mut rest = values;
@@ -75,7 +78,8 @@ fn by_vectors(builder: &mut Builder, values: &[Value], convert: impl Fn(&mut Bui
     all
 }
 
-/// Converts numbers between `f16`, `bf16` and `f32`. Both types have all of the numbers.
+/// Converts a scalar or vector of `f16`, `bf16` or `f32` numbers to the element type `to`, which must represent the
+/// numbers.
 fn resized(builder: &mut Builder, value: Value, to: Element) -> Value {
     let ty = builder.type_of(value);
     let required = |element| Type::vector_or_scalar(element, ty.count());

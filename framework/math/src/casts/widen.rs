@@ -12,7 +12,7 @@ use super::native::NativeCasts;
 const WORD: Type = Type::Scalar(Element::I32);
 const SINGLE_TYPE: Type = Type::Scalar(Element::F32);
 
-/// Whether a cast is supported: exact, or, for integers that even binary64 cannot represent, rounded to binary64.
+/// Whether [`cast`] supports a cast: it must be exact, or convert a 64-bit integer to binary64, which rounds.
 #[must_use]
 pub fn is_possible(from: ElementType, to: ElementType) -> bool {
     let widest = matches!(from, ElementType::Integer { bits: 64, .. }) && element(to) == Some(Element::F64);
@@ -44,7 +44,8 @@ fn is_by_fields(from: ElementType, to: ElementType) -> bool {
     from.is_float() && to.is_float() && from.bits() < 8 && to.bits() <= 8
 }
 
-/// Returns the kernel IR's element type with the same bits; `tf32` has those of binary32.
+/// Returns the kernel IR's element type with the same encoding; `None` if it has none. For `tf32` this is `f32`, which
+/// contains its bits.
 #[must_use]
 pub fn element(element_type: ElementType) -> Option<Element> {
     let ElementType::Float(format) = element_type else { return Element::integer_of_width(element_type.bits()) };
@@ -57,13 +58,14 @@ pub fn element(element_type: ElementType) -> Option<Element> {
     }
 }
 
-/// Returns the integer type that carries an element: its width, or a byte.
+/// Returns the integer type that carries an element's bits in the kernel IR: its width, at least a byte, rounded up to
+/// a power of two.
 #[must_use]
 pub fn carrier(element_type: ElementType) -> Type {
     Type::Scalar(Element::integer_of_width(element_type.bits().next_power_of_two().max(8)).unwrap_or(Element::I32))
 }
 
-/// Casts elements as [`cast`] does, by instructions of the target if it has them.
+/// Casts elements as [`cast`] does, but by instructions of the target if it has them for this cast.
 pub fn cast_all(
     builder: &mut Builder,
     native: NativeCasts,
@@ -80,7 +82,8 @@ pub fn cast_all(
     }
 }
 
-/// Casts an element, given as its bits in an integer of at least a byte.
+/// Casts an element from one type to another, if [`is_possible`] allows it. `value` and the result are the bits of the
+/// elements, in integers of their [`carrier`] types.
 pub fn cast(builder: &mut Builder, value: Value, from: ElementType, to: ElementType) -> Value {
     match (from, to) {
         _ if from == to => value,
@@ -98,8 +101,8 @@ pub fn cast(builder: &mut Builder, value: Value, from: ElementType, to: ElementT
             builder.cast(if signed { Cast::ExtendS } else { Cast::ExtendU }, value, carrier(to))
         }
         (ElementType::Integer { signed, .. }, _) => {
-            // Types of 16 bits represent all integers that are cast to them, and binary32 represents all values of
-            // those types.
+            // A 16-bit type represents all integers that may be cast to it, and binary32 represents all values of
+            // 16-bit types.
             let first = if element(to) == Some(Element::F64) { Element::F64 } else { Element::F32 };
             let number = builder.cast(if signed { Cast::FloatS } else { Cast::FloatU }, value, Type::Scalar(first));
             widened_float_bits(builder, number, to)
@@ -122,7 +125,7 @@ pub fn cast(builder: &mut Builder, value: Value, from: ElementType, to: ElementT
     }
 }
 
-/// Converts a floating-point element of at most 32 bits to binary32.
+/// Converts a floating-point element of at most 32 bits, given as its bits, to an `f32` value.
 pub fn as_single(builder: &mut Builder, value: Value, from: ElementType) -> Value {
     match (from, element(from)) {
         (ElementType::Float(format), None) => {
@@ -136,11 +139,12 @@ pub fn as_single(builder: &mut Builder, value: Value, from: ElementType) -> Valu
     }
 }
 
-/// Converts a floating-point value to the bits of another type, which must represent it.
+/// Converts a floating-point value of the kernel IR to the type `to`, which must represent it; returns the bits of the
+/// result.
 pub fn widened_float_bits(builder: &mut Builder, value: Value, to: ElementType) -> Value {
     let ty = Type::Scalar(element(to).unwrap_or(Element::F32));
     let have = builder.type_of(value);
-    // Between two types of 16 bits there is no cast.
+    // No cast converts between two types of 16 bits, so the value goes through binary32.
     let value = if have.bits() == ty.bits() && have != ty { single(builder, value) } else { value };
     let value = match (ty.bits(), builder.type_of(value).bits()) {
         (bits, have) if bits > have => builder.cast(Cast::ExtendF, value, ty),
@@ -150,8 +154,8 @@ pub fn widened_float_bits(builder: &mut Builder, value: Value, to: ElementType) 
     builder.cast(Cast::Bits, value, carrier(to))
 }
 
-/// Converts an element narrower than a byte, in a 32-bit word, to a type that represents it: the fields of the encoding
-/// are moved, subnormals are looked up in a table.
+/// Converts an element narrower than a byte from the format `from` to the format `to`, which represents it; both are
+/// encodings in 32-bit words. It moves the fields of the encoding, and looks up subnormals in a table.
 fn by_fields(builder: &mut Builder, word: Value, from: Format, to: Format) -> Value {
     let ([exponent, mantissa, _], [to_exponent, to_mantissa, _]) = (from.widths(), to.widths());
     let top = 1u32 << (exponent + mantissa);
@@ -175,23 +179,24 @@ fn by_fields(builder: &mut Builder, word: Value, from: Format, to: Format) -> Va
     builder.binary(Binary::Or, number, sign)
 }
 
-/// Converts an element of at most eight bits, in a 32-bit word, to binary32.
+/// Converts an element of at most eight bits, given as its encoding in a 32-bit word, to an `f32` value.
 pub fn decode_to_f32(builder: &mut Builder, word: Value, format: Format) -> Value {
     let number = decode(builder, word, format);
     single(builder, number)
 }
 
-/// Extends a number of at most 32 bits to binary32.
+/// Extends a floating-point value of at most 32 bits to `f32`.
 fn single(builder: &mut Builder, number: Value) -> Value {
     if builder.type_of(number) == SINGLE_TYPE { number } else { builder.cast(Cast::ExtendF, number, SINGLE_TYPE) }
 }
 
-/// The relation of a type's encoding to binary16.
+/// The relation of an 8-bit type's encoding to binary16, by which it is converted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum HalfForm {
     /// The encoding is the upper bits of a binary16 encoding.
     Prefix,
-    /// Moved to the fields of binary16, the encoding is the number divided by a power of two, except for NaN.
+    /// If exponent and mantissa are moved to the fields of binary16, they encode the number divided by a constant power
+    /// of two. NaN is an exception.
     Scaled,
 }
 
@@ -208,8 +213,8 @@ impl HalfForm {
     }
 }
 
-/// Converts an element of at most eight bits, in a 32-bit word, to binary16 if that takes fewer operations,
-/// otherwise to binary32.
+/// Converts an element of at most eight bits, given as its encoding in a 32-bit word, to a wider type. This is `f16` if
+/// that takes fewer operations, otherwise `f32`.
 fn decode(builder: &mut Builder, word: Value, format: Format) -> Value {
     let half = Type::Scalar(Element::F16);
     let [exponent, mantissa, _] = format.widths();
@@ -226,7 +231,7 @@ fn decode(builder: &mut Builder, word: Value, format: Format) -> Value {
             let sign = builder.binary_const(Binary::Shl, sign, 15 - exponent - mantissa);
             let fields = builder.binary(Binary::Or, magnitude, sign);
             let fields = as_half(builder, fields);
-            // A power of two as binary16: its exponent field.
+            // The power of two as a constant in binary16, which is its exponent field.
             let scale = (2 * Format::F16.bias() - format.bias()) as u64;
             let scale = builder.constant(half, scale << Format::F16.widths()[1]);
             let number = builder.binary(Binary::FMul, fields, scale);
@@ -241,14 +246,14 @@ fn decode(builder: &mut Builder, word: Value, format: Format) -> Value {
     }
 }
 
-/// Takes the low 16 bits of a word as binary16.
+/// Reinterprets the low 16 bits of a word as an `f16` value.
 fn as_half(builder: &mut Builder, word: Value) -> Value {
     let bits = builder.cast(Cast::Truncate, word, Type::Scalar(Element::I16));
     builder.cast(Cast::Bits, bits, Type::Scalar(Element::F16))
 }
 
-/// Converts an element of at most eight bits, in a 32-bit word, to binary32: the fields of the encoding are moved; a
-/// subnormal is its mantissa times a power of two.
+/// Converts an element of at most eight bits, given as its encoding in a 32-bit word, to an `f32` value. It moves the
+/// fields of the encoding; a subnormal is computed as its mantissa times a power of two.
 fn decode_in_single(builder: &mut Builder, word: Value, format: Format) -> Value {
     let [exponent, mantissa, _] = format.widths();
     if mantissa == 0 {
@@ -287,8 +292,8 @@ fn decode_in_single(builder: &mut Builder, word: Value, format: Format) -> Value
     builder.cast(Cast::Bits, number, SINGLE_TYPE)
 }
 
-/// Decodes an E8M0 element, a power of two (OCP MX specification, section 5.4.1): its bits are the exponent field of
-/// binary32, except that 0 denotes a subnormal and the last encoding NaN.
+/// Converts the encoding of an E8M0 element, a power of two (OCP MX specification, section 5.4.1), to an `f32` value.
+/// The encoding is the exponent field of binary32, except that 0 denotes a subnormal, and the last encoding NaN.
 fn power_of_two(builder: &mut Builder, word: Value) -> Value {
     let exponent = builder.binary_const(Binary::Shl, word, 23);
     let zero = builder.i32(0);

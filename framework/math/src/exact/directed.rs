@@ -6,8 +6,9 @@ use super::float_bits::{next_down, next_up};
 use super::left;
 use tilewright_kernel::Rounding;
 
-/// Rounds in a direction, from the result to nearest and its rounding error `left`. `is_finite`: whether the operands
-/// are finite, so that an infinite result comes from overflow.
+/// Rounds a result in the direction `rounding`, given the result rounded to nearest and a value `left` with the sign of
+/// its rounding error. `is_finite` tells whether the operands are finite, so that an infinite result comes from
+/// overflow.
 fn directed<'p>(nearest: Real<'p>, left: Real<'p>, is_finite: Bool<'p>, rounding: Rounding) -> Real<'p> {
     let formula = nearest.formula;
     let is_infinite = nearest.abs().is_equal(f64::INFINITY);
@@ -30,8 +31,8 @@ fn is_finite(x: Real<'_>) -> Bool<'_> {
     x.abs().is_less(f64::INFINITY)
 }
 
-/// Corrects the sign of an exactly zero sum: it is negative if rounded down, unless both terms are positive (IEEE 754,
-/// 6.3).
+/// Corrects the sign of an exactly zero sum. It is negative if sums are rounded down, unless both terms are positive
+/// (IEEE 754, 6.3). `left` is the rounding error of the sum, and `has_sign` tells whether a term has its sign bit set.
 fn zero_sum<'p>(sum: Real<'p>, left: Real<'p>, has_sign: Bool<'p>, rounding: Rounding) -> Real<'p> {
     if rounding != Rounding::Down {
         return sum;
@@ -53,7 +54,7 @@ pub(in super::super) fn multiply<'p>(x: Real<'p>, y: Real<'p>, rounding: Roundin
     directed(product, left, is_finite(x) & is_finite(y), rounding)
 }
 
-/// Divides in a rounding direction; a division by zero is infinite.
+/// Divides in a rounding direction; a nonzero number divided by zero is infinite, with any direction.
 pub(in super::super) fn divide<'p>(x: Real<'p>, y: Real<'p>, rounding: Rounding) -> Real<'p> {
     let (quotient, left) = left::of_quotient(x, y);
     let left = is_finite(y).select(left, 0.0);

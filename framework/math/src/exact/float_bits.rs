@@ -2,8 +2,8 @@
 
 use super::super::formula_builder::{Int, Real};
 
-/// Splits a value into a signed mantissa, of magnitude from one to below two, and the exponent; unspecified for zero,
-/// infinity and NaN.
+/// Splits a value into a signed mantissa, of magnitude from one to below two, and its unbiased exponent; both are
+/// unspecified for zero, infinity and NaN.
 pub(super) fn split<'p>(x: Real<'p>) -> (Real<'p>, Int<'p>) {
     let formula = x.formula;
     let (lift, least) = formula.by_type((32, f64::from(f32::MIN_POSITIVE)), (64, f64::MIN_POSITIVE));
@@ -28,7 +28,7 @@ pub(super) fn greatest<'p>(a: Int<'p>, b: Int<'p>) -> Int<'p> {
     lifted(a).is_less(lifted(b)).select_int(b, a)
 }
 
-/// The next value above a value that is not NaN.
+/// Returns the least value greater than `x`, which is not NaN; infinity for infinity.
 pub(super) fn next_up<'p>(x: Real<'p>) -> Real<'p> {
     let formula = x.formula;
     // Adding zero removes the sign of a negative zero.
@@ -39,12 +39,12 @@ pub(super) fn next_up<'p>(x: Real<'p>) -> Real<'p> {
     x.is_equal(f64::INFINITY).select(x, next.as_real())
 }
 
-/// The next value below a value that is not NaN.
+/// Returns the greatest value less than `x`, which is not NaN; minus infinity for minus infinity.
 pub(super) fn next_down<'p>(x: Real<'p>) -> Real<'p> {
     -next_up(-x)
 }
 
-/// The next value after `x` toward `y`; `y` if they are equal.
+/// The value next to `x` in the direction of `y`; `y` if they are equal.
 pub(in super::super) fn next_after<'p>(x: Real<'p>, y: Real<'p>) -> Real<'p> {
     let moved = x.is_less(y).select(next_up(x), next_down(x));
     let result = x.is_equal(y).select(y, moved);
@@ -66,14 +66,15 @@ pub(in super::super) fn scaled_by<'p>(x: Real<'p>, n: Real<'p>) -> Real<'p> {
     let (mantissa, exponent) = split(x);
     let far = formula.by_type(400.0, 2400.0);
     let exponent = exponent + n.clamped(-far, far).to_int();
-    // Results beyond are zero or infinite anyway. One step is exact, the other rounds.
+    // Greater exponents give zero or infinity in any case. The result is scaled in two steps: one is exact, the other
+    // rounds.
     let (most, step) = formula.by_type((190, 64), (1150, 128));
     let zero = formula.int(0);
     let exponent = least(greatest(exponent, zero - most), formula.int(most));
     let is_negative = (exponent >> (formula.width() - 1)).is_equal(1);
     let second = is_negative.select_int(zero - step, step);
     let far = mantissa * (exponent - second).power_of_two() * second.power_of_two();
-    // In the normal range, a second step could leave the range.
+    // A normal result takes one exact step.
     let is_near = (exponent + (formula.bias() - 1)).is_less(2 * formula.bias());
     let result = is_near.select(mantissa * exponent.power_of_two(), far);
     let is_itself = x.is_equal(0.0) | !x.abs().is_less(f64::INFINITY);

@@ -7,7 +7,8 @@
 use super::super::formula_builder::Real;
 use super::float_bits::{greatest, split};
 
-/// The sum, and its rounding error, which is exact since the greater operand is added first.
+/// Returns the sum of two values, and its rounding error, which is exact because the term of greater magnitude comes
+/// first.
 pub(super) fn of_sum<'p>(x: Real<'p>, y: Real<'p>) -> (Real<'p>, Real<'p>) {
     let is_less = x.abs().is_less(y.abs());
     let (greater, less) = (is_less.select(y, x), is_less.select(x, y));
@@ -15,7 +16,7 @@ pub(super) fn of_sum<'p>(x: Real<'p>, y: Real<'p>) -> (Real<'p>, Real<'p>) {
     (sum, left)
 }
 
-/// The product, and its scaled rounding error, computed from the product of the mantissas.
+/// Returns the product, and its rounding error times a power of two, computed from the mantissas of the operands.
 pub(super) fn of_product<'p>(x: Real<'p>, y: Real<'p>) -> (Real<'p>, Real<'p>) {
     let product = x * y;
     let ((x_significand, x_exponent), (y_significand, y_exponent)) = (split(x), split(y));
@@ -26,7 +27,8 @@ pub(super) fn of_product<'p>(x: Real<'p>, y: Real<'p>) -> (Real<'p>, Real<'p>) {
     (product, is_zero.select(0.0, left))
 }
 
-/// The quotient, and its scaled rounding error: the dividend's mantissa minus the divisor's times the quotient.
+/// Returns the quotient `x / y`, and a value with the sign of its rounding error. That is the mantissa of `x` minus the
+/// scaled quotient times the mantissa of `y`.
 pub(super) fn of_quotient<'p>(x: Real<'p>, y: Real<'p>) -> (Real<'p>, Real<'p>) {
     let quotient = x / y;
     let ((x_significand, x_exponent), (y_significand, y_exponent)) = (split(x), split(y));
@@ -35,7 +37,8 @@ pub(super) fn of_quotient<'p>(x: Real<'p>, y: Real<'p>) -> (Real<'p>, Real<'p>) 
     (quotient, x.is_equal(0.0).select(0.0, left))
 }
 
-/// The square root, and its scaled rounding error: the operand minus the root's square.
+/// Returns the square root, and a value with the sign of its rounding error. That is the operand minus the square of
+/// the root, both scaled if they are small.
 pub(super) fn of_root<'p>(x: Real<'p>) -> (Real<'p>, Real<'p>) {
     let formula = x.formula;
     let (small, up) = formula.by_type((2f64.powi(-80), 50), (2f64.powi(-900), 100));
@@ -46,8 +49,8 @@ pub(super) fn of_root<'p>(x: Real<'p>) -> (Real<'p>, Real<'p>) {
     (root, scaled.mul_add(-scaled, square))
 }
 
-/// The fused multiply-add, and its rounding error. Product and addend are scaled to about one; if one of them is much
-/// smaller than the other, only its sign matters.
+/// Returns the fused multiply-add, and a value with the sign of its rounding error. Product and addend are scaled to
+/// about one; if one of them is much smaller than the other, only its sign matters.
 pub(super) fn of_fused<'p>(x: Real<'p>, y: Real<'p>, z: Real<'p>) -> (Real<'p>, Real<'p>) {
     let formula = x.formula;
     let result = x.mul_add(y, z);
@@ -57,7 +60,7 @@ pub(super) fn of_fused<'p>(x: Real<'p>, y: Real<'p>, z: Real<'p>) -> (Real<'p>, 
     let has_no_term = z.is_equal(0.0);
     let of_term = has_no_term.select_int(of_product, z_exponent);
     let greater = greatest(of_product, of_term);
-    // A term below this does not reach the last bits of the other.
+    // A term whose exponent is this much lower does not reach the last bits of the other.
     let far = formula.int(0) - formula.by_type(60, 120);
     let near = |exponent| greatest(exponent - greater, far).power_of_two();
     let [high, low] = x_significand.two_product(y_significand).map(|half| half * near(of_product));

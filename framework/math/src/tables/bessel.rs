@@ -3,8 +3,8 @@
 
 use super::super::table::Table;
 
-/// `J0(x)` for `z = x^2` in [0.0, 4.001]; degree 5 and 9.
-/// Its share of the function's error is below 2^-28.8 and 2^-61.3.
+/// `J0(x)` as a polynomial in `z = x^2`, which is in [0.0, 4.001]; degree 5 (binary32) and 9 (binary64).
+/// Its error, weighted by its effect on the function's result, is below 2^-28.8 (binary32) and 2^-61.3 (binary64).
 pub(crate) const J0_NEAR: Table = Table {
     single: &[1.0, -0.24999999, 0.01562495, -0.00043397292, 6.7555693e-6, -6.214214e-8],
     double: &[
@@ -21,8 +21,8 @@ pub(crate) const J0_NEAR: Table = Table {
     ],
 };
 
-/// `J1(x) / x` for `z = x^2` in [0.0, 4.001]; degree 5 and 9.
-/// Its share of the function's error is below 2^-31.3 and 2^-64.8.
+/// `J1(x) / x` as a polynomial in `z = x^2`, which is in [0.0, 4.001]; degree 5 (binary32) and 9 (binary64).
+/// Its error, weighted by its effect on the function's result, is below 2^-31.3 (binary32) and 2^-64.8 (binary64).
 pub(crate) const J1_NEAR: Table = Table {
     single: &[0.5, -0.0625, 0.0026041656, -5.425142e-5, 6.7685545e-7, -5.3023332e-9],
     double: &[
@@ -39,8 +39,9 @@ pub(crate) const J1_NEAR: Table = Table {
     ],
 };
 
-/// `Y0(x) - 2/pi log(x) J0(x)` for `z = x^2` in [0.0, 4.001]; degree 5 and 9.
-/// Its share of the function's error is below 2^-27.5 and 2^-56.0.
+/// `Y0(x) - 2/pi log(x) J0(x)` as a polynomial in `z = x^2`, which is in [0.0, 4.001]; degree 5 (binary32) and 9
+/// (binary64). Its error, weighted by its effect on the function's result, is below 2^-27.5 (binary32) and 2^-56.0
+/// (binary64).
 pub(crate) const Y0_NEAR: Table = Table {
     single: &[-0.0738043, 0.177606, -0.0160739, 0.000538521, -9.454358e-6, 9.450231e-8],
     double: &[
@@ -57,8 +58,9 @@ pub(crate) const Y0_NEAR: Table = Table {
     ],
 };
 
-/// `(Y1(x) - 2/pi (log(x) J1(x) - 1 / x)) / x` for `z = x^2` in [0.0, 4.001]; degree 5 and 9.
-/// Its share of the function's error is below 2^-25.4 and 2^-54.8.
+/// `(Y1(x) - 2/pi (log(x) J1(x) - 1 / x)) / x` as a polynomial in `z = x^2`, which is in [0.0, 4.001]; degree 5
+/// (binary32) and 9 (binary64). Its error, weighted by its effect on the function's result, is below 2^-25.4 (binary32)
+/// and 2^-54.8 (binary64).
 pub(crate) const Y1_NEAR: Table = Table {
     single: &[-0.1960571, 0.054348756, -0.0029554379, 7.173304e-5, -1.0172099e-6, 1.1014984e-8],
     double: &[
@@ -75,8 +77,8 @@ pub(crate) const Y1_NEAR: Table = Table {
     ],
 };
 
-/// `J0(t + 3)` for `t` in [-1.001, 1.001]; degree 8 and 14.
-/// Its share of the function's error is below 2^-25.4 and 2^-55.2.
+/// `J0(t + 3)` as a polynomial in `t`, which is in [-1.001, 1.001]; degree 8 (binary32) and 14 (binary64).
+/// Its error, weighted by its effect on the function's result, is below 2^-25.4 (binary32) and 2^-55.2 (binary64).
 pub(crate) const J0_AT_3: Table = Table {
     single: &[
         -0.26005197,
@@ -108,8 +110,8 @@ pub(crate) const J0_AT_3: Table = Table {
     ],
 };
 
-/// `J0(t + 5)` for `t` in [-1.001, 1.001]; degree 9 and 15.
-/// Its share of the function's error is below 2^-26.2 and 2^-55.0.
+/// `J0(t + 5)` as a polynomial in `t`, which is in [-1.001, 1.001]; degree 9 (binary32) and 15 (binary64).
+/// Its error, weighted by its effect on the function's result, is below 2^-26.2 (binary32) and 2^-55.0 (binary64).
 pub(crate) const J0_AT_5: Table = Table {
     single: &[
         -0.17759678,
@@ -143,8 +145,8 @@ pub(crate) const J0_AT_5: Table = Table {
     ],
 };
 
-/// `J0(t + 7)` for `t` in [-1.001, 1.001]; degree 8 and 15.
-/// Its share of the function's error is below 2^-25.1 and 2^-54.3.
+/// `J0(t + 7)` as a polynomial in `t`, which is in [-1.001, 1.001]; degree 8 (binary32) and 15 (binary64).
+/// Its error, weighted by its effect on the function's result, is below 2^-25.1 (binary32) and 2^-54.3 (binary64).
 pub(crate) const J0_AT_7: Table = Table {
     single: &[
         0.30007926,
@@ -177,8 +179,8 @@ pub(crate) const J0_AT_7: Table = Table {
     ],
 };
 
-/// `J1(t + 3)` for `t` in [-1.001, 1.001]; degree 9 and 15.
-/// Its share of the function's error is below 2^-26.0 and 2^-54.2.
+/// `J1(t + 3)` as a polynomial in `t`, which is in [-1.001, 1.001]; degree 9 (binary32) and 15 (binary64).
+/// Its error, weighted by its effect on the function's result, is below 2^-26.0 (binary32) and 2^-54.2 (binary64).
 pub(crate) const J1_AT_3: Table = Table {
     single: &[
         0.33905897,
@@ -212,8 +214,8 @@ pub(crate) const J1_AT_3: Table = Table {
     ],
 };
 
-/// `J1(t + 5)` for `t` in [-1.001, 1.001]; degree 8 and 14.
-/// Its share of the function's error is below 2^-27.2 and 2^-55.6.
+/// `J1(t + 5)` as a polynomial in `t`, which is in [-1.001, 1.001]; degree 8 (binary32) and 14 (binary64).
+/// Its error, weighted by its effect on the function's result, is below 2^-27.2 (binary32) and 2^-55.6 (binary64).
 pub(crate) const J1_AT_5: Table = Table {
     single: &[
         -0.32757914,
@@ -245,8 +247,8 @@ pub(crate) const J1_AT_5: Table = Table {
     ],
 };
 
-/// `J1(t + 7)` for `t` in [-1.001, 1.001]; degree 9 and 15.
-/// Its share of the function's error is below 2^-28.1 and 2^-59.2.
+/// `J1(t + 7)` as a polynomial in `t`, which is in [-1.001, 1.001]; degree 9 (binary32) and 15 (binary64).
+/// Its error, weighted by its effect on the function's result, is below 2^-28.1 (binary32) and 2^-59.2 (binary64).
 pub(crate) const J1_AT_7: Table = Table {
     single: &[
         -0.0046828235,
@@ -280,8 +282,8 @@ pub(crate) const J1_AT_7: Table = Table {
     ],
 };
 
-/// `Y0(t + 3)` for `t` in [-1.001, 1.001]; degree 10 and 21.
-/// Its share of the function's error is below 2^-28.7 and 2^-55.0.
+/// `Y0(t + 3)` as a polynomial in `t`, which is in [-1.001, 1.001]; degree 10 (binary32) and 21 (binary64).
+/// Its error, weighted by its effect on the function's result, is below 2^-28.7 (binary32) and 2^-55.0 (binary64).
 pub(crate) const Y0_AT_3: Table = Table {
     single: &[
         0.37685,
@@ -322,8 +324,8 @@ pub(crate) const Y0_AT_3: Table = Table {
     ],
 };
 
-/// `Y0(t + 5)` for `t` in [-1.001, 1.001]; degree 8 and 16.
-/// Its share of the function's error is below 2^-25.6 and 2^-54.2.
+/// `Y0(t + 5)` as a polynomial in `t`, which is in [-1.001, 1.001]; degree 8 (binary32) and 16 (binary64).
+/// Its error, weighted by its effect on the function's result, is below 2^-25.6 (binary32) and 2^-54.2 (binary64).
 pub(crate) const Y0_AT_5: Table = Table {
     single: &[
         -0.30851763,
@@ -357,8 +359,8 @@ pub(crate) const Y0_AT_5: Table = Table {
     ],
 };
 
-/// `Y0(t + 7)` for `t` in [-1.001, 1.001]; degree 9 and 15.
-/// Its share of the function's error is below 2^-28.9 and 2^-58.4.
+/// `Y0(t + 7)` as a polynomial in `t`, which is in [-1.001, 1.001]; degree 9 (binary32) and 15 (binary64).
+/// Its error, weighted by its effect on the function's result, is below 2^-28.9 (binary32) and 2^-58.4 (binary64).
 pub(crate) const Y0_AT_7: Table = Table {
     single: &[
         -0.025949745,
@@ -392,8 +394,8 @@ pub(crate) const Y0_AT_7: Table = Table {
     ],
 };
 
-/// `Y1(t + 3)` for `t` in [-1.001, 1.001]; degree 10 and 22.
-/// Its share of the function's error is below 2^-27.4 and 2^-57.2.
+/// `Y1(t + 3)` as a polynomial in `t`, which is in [-1.001, 1.001]; degree 10 (binary32) and 22 (binary64).
+/// Its error, weighted by its effect on the function's result, is below 2^-27.4 (binary32) and 2^-57.2 (binary64).
 pub(crate) const Y1_AT_3: Table = Table {
     single: &[
         0.32467443,
@@ -435,8 +437,8 @@ pub(crate) const Y1_AT_3: Table = Table {
     ],
 };
 
-/// `Y1(t + 5)` for `t` in [-1.001, 1.001]; degree 9 and 16.
-/// Its share of the function's error is below 2^-26.2 and 2^-54.9.
+/// `Y1(t + 5)` as a polynomial in `t`, which is in [-1.001, 1.001]; degree 9 (binary32) and 16 (binary64).
+/// Its error, weighted by its effect on the function's result, is below 2^-26.2 (binary32) and 2^-54.9 (binary64).
 pub(crate) const Y1_AT_5: Table = Table {
     single: &[
         0.14786315,
@@ -471,8 +473,8 @@ pub(crate) const Y1_AT_5: Table = Table {
     ],
 };
 
-/// `Y1(t + 7)` for `t` in [-1.001, 1.001]; degree 8 and 14.
-/// Its share of the function's error is below 2^-26.1 and 2^-54.8.
+/// `Y1(t + 7)` as a polynomial in `t`, which is in [-1.001, 1.001]; degree 8 (binary32) and 14 (binary64).
+/// Its error, weighted by its effect on the function's result, is below 2^-26.1 (binary32) and 2^-54.8 (binary64).
 pub(crate) const Y1_AT_7: Table = Table {
     single: &[
         -0.30266723,

@@ -3,8 +3,9 @@
 
 use super::super::table::Table;
 
-/// `P(x), where J0(x) = sqrt(2 / (pi x)) (P cos(a) - Q sin(a)) and a = x - 1 pi / 4` for `t = 128 / x^2 - 1` in [-1.0,
-/// 1.001]; degree 3 and 12. Its share of the function's error is below 2^-25.3 and 2^-56.2.
+/// `P(x), where J0(x) = sqrt(2 / (pi x)) (P cos(a) - Q sin(a)) and a = x - 1 pi / 4` as a polynomial in
+/// `t = 128 / x^2 - 1`, which is in [-1.0, 1.001]; degree 3 (binary32) and 12 (binary64). Its error, weighted by its
+/// effect on the function's result, is below 2^-25.3 (binary32) and 2^-56.2 (binary64).
 pub(crate) const P0: Table = Table {
     single: &[0.9994573, -0.00053636695, 6.1025953e-6, -2.068239e-7],
     double: &[
@@ -24,8 +25,9 @@ pub(crate) const P0: Table = Table {
     ],
 };
 
-/// `x Q(x), where J0(x) = sqrt(2 / (pi x)) (P cos(a) - Q sin(a)) and a = x - 1 pi / 4` for `t = 128 / x^2 - 1` in
-/// [-1.0, 1.001]; degree 4 and 13. Its share of the function's error is below 2^-28.5 and 2^-56.4.
+/// `x Q(x), where J0(x) = sqrt(2 / (pi x)) (P cos(a) - Q sin(a)) and a = x - 1 pi / 4` as a polynomial in
+/// `t = 128 / x^2 - 1`, which is in [-1.0, 1.001]; degree 4 (binary32) and 13 (binary64). Its error, weighted by its
+/// effect on the function's result, is below 2^-28.5 (binary32) and 2^-56.4 (binary64).
 pub(crate) const Q0: Table = Table {
     single: &[-0.12444091, 0.0005466518, -1.1824569e-5, 5.713419e-7, -4.1277808e-8],
     double: &[
@@ -46,8 +48,9 @@ pub(crate) const Q0: Table = Table {
     ],
 };
 
-/// `P(x), where J1(x) = sqrt(2 / (pi x)) (P cos(a) - Q sin(a)) and a = x - 3 pi / 4` for `t = 128 / x^2 - 1` in [-1.0,
-/// 1.001]; degree 3 and 12. Its share of the function's error is below 2^-24.7 and 2^-55.4.
+/// `P(x), where J1(x) = sqrt(2 / (pi x)) (P cos(a) - Q sin(a)) and a = x - 3 pi / 4` as a polynomial in
+/// `t = 128 / x^2 - 1`, which is in [-1.0, 1.001]; degree 3 (binary32) and 12 (binary64). Its error, weighted by its
+/// effect on the function's result, is below 2^-24.7 (binary32) and 2^-55.4 (binary64).
 pub(crate) const P1: Table = Table {
     single: &[1.0009071, 0.00089880504, -8.048931e-6, 2.4671928e-7],
     double: &[
@@ -67,8 +70,9 @@ pub(crate) const P1: Table = Table {
     ],
 };
 
-/// `x Q(x), where J1(x) = sqrt(2 / (pi x)) (P cos(a) - Q sin(a)) and a = x - 3 pi / 4` for `t = 128 / x^2 - 1` in
-/// [-1.0, 1.001]; degree 4 and 13. Its share of the function's error is below 2^-26.0 and 2^-56.8.
+/// `x Q(x), where J1(x) = sqrt(2 / (pi x)) (P cos(a) - Q sin(a)) and a = x - 3 pi / 4` as a polynomial in
+/// `t = 128 / x^2 - 1`, which is in [-1.0, 1.001]; degree 4 (binary32) and 13 (binary64). Its error, weighted by its
+/// effect on the function's result, is below 2^-26.0 (binary32) and 2^-56.8 (binary64).
 pub(crate) const Q1: Table = Table {
     single: &[0.374215, -0.0007697166, 1.4525145e-5, -6.839757e-7, 8.208865e-8],
     double: &[

@@ -3,8 +3,8 @@
 
 use super::super::table::Table;
 
-/// `erf(x) / x - 1` for `z = x^2` in [0.0, 1.0001]; degree 6 and 12.
-/// Its share of the function's error is below 2^-29.4 and 2^-56.1.
+/// `erf(x) / x - 1` as a polynomial in `z = x^2`, which is in [0.0, 1.0001]; degree 6 (binary32) and 12 (binary64).
+/// Its error, weighted by its effect on the function's result, is below 2^-29.4 (binary32) and 2^-56.1 (binary64).
 pub(crate) const ERF: Table = Table {
     single: &[0.12837917, -0.3761263, 0.11283618, -0.026855126, 0.0051907334, -0.000803075, 7.9202815e-5],
     double: &[
@@ -24,8 +24,9 @@ pub(crate) const ERF: Table = Table {
     ],
 };
 
-/// `log(erfc(t + 2))` for `t` in [-1.0, 2.0] (binary32) or [-1.0, 4.0] (binary64); degree 6 and 17.
-/// Its share of the function's error is below 2^-29.3 and 2^-56.9.
+/// `log(erfc(t + 2))` as a polynomial in `t`, which is in [-1.0, 2.0] (binary32) or [-1.0, 4.0] (binary64); degree 6
+/// (binary32) and 17 (binary64). Its error, weighted by its effect on the function's result, is below 2^-29.3
+/// (binary32) and 2^-56.9 (binary64).
 pub(crate) const LOG_ERFC: Table = Table {
     single: &[-5.364941, -4.4181614, -0.9237581, -0.016485551, 0.0035587808, -0.00069820374, 0.00018976176],
     double: &[
@@ -50,8 +51,9 @@ pub(crate) const LOG_ERFC: Table = Table {
     ],
 };
 
-/// `(1 + 2 x) e^(x^2) erfc(x) - 1, where x = k (1 + t) / (1 - t)` for `t` in [-0.60643, 0.69231] (binary32) or
-/// [-0.78174, 0.75] (binary64); degree 10 and 21. Its share of the function's error is below 2^-26.9 and 2^-56.4.
+/// `(1 + 2 x) e^(x^2) erfc(x) - 1, where x = k (1 + t) / (1 - t)` as a polynomial in `t`, which is in [-0.60643,
+/// 0.69231] (binary32) or [-0.78174, 0.75] (binary64); degree 10 (binary32) and 21 (binary64). Its error, weighted by
+/// its effect on the function's result, is below 2^-26.9 (binary32) and 2^-56.4 (binary64).
 pub(crate) const SCALED_ERFC: Table = Table {
     single: &[
         0.27697837,

@@ -3,8 +3,8 @@
 
 use super::super::table::Table;
 
-/// `(e^r - 1 - r) / r^2` for `r` in [-0.3467, 0.3467]; degree 5 and 10.
-/// Its share of the function's error is below 2^-32.1 and 2^-62.0.
+/// `(e^r - 1 - r) / r^2` as a polynomial in `r`, which is in [-0.3467, 0.3467]; degree 5 (binary32) and 10 (binary64).
+/// Its error, weighted by its effect on the function's result, is below 2^-32.1 (binary32) and 2^-62.0 (binary64).
 pub(crate) const EXP: Table = Table {
     single: &[0.5, 0.16666667, 0.041666523, 0.0083332015, 0.0013929468, 0.00019950431],
     double: &[
@@ -22,8 +22,8 @@ pub(crate) const EXP: Table = Table {
     ],
 };
 
-/// `(2^r - 1) / r` for `r` in [-0.5001, 0.5001]; degree 6 and 10.
-/// Its share of the function's error is below 2^-30.0 and 2^-56.1.
+/// `(2^r - 1) / r` as a polynomial in `r`, which is in [-0.5001, 0.5001]; degree 6 (binary32) and 10 (binary64).
+/// Its error, weighted by its effect on the function's result, is below 2^-30.0 (binary32) and 2^-56.1 (binary64).
 pub(crate) const EXP2: Table = Table {
     single: &[0.6931472, 0.2402265, 0.05550398, 0.009618107, 0.0013346549, 0.00015440302, 1.2002716e-5],
     double: &[
@@ -41,8 +41,8 @@ pub(crate) const EXP2: Table = Table {
     ],
 };
 
-/// `(10^r - 1) / r` for `r` in [-0.1506, 0.1506]; degree 6 and 10.
-/// Its share of the function's error is below 2^-27.6 and 2^-54.8.
+/// `(10^r - 1) / r` as a polynomial in `r`, which is in [-0.1506, 0.1506]; degree 6 (binary32) and 10 (binary64).
+/// Its error, weighted by its effect on the function's result, is below 2^-27.6 (binary32) and 2^-54.8 (binary64).
 pub(crate) const EXP10: Table = Table {
     single: &[2.3025851, 2.650949, 2.0346692, 1.1713175, 0.54017323, 0.20438606, 0.048952032],
     double: &[

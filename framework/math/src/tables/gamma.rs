@@ -3,8 +3,9 @@
 
 use super::super::table::Table;
 
-/// `x (log(gamma(x)) - (x - 1/2) log(x) + x - log(2 pi) / 2)` for `w = 1 / x^2` in [0.0, 0.11111]; degree 3 and 10.
-/// Its share of the function's error is below 2^-29.9 and 2^-56.7.
+/// `x (log(gamma(x)) - (x - 1/2) log(x) + x - log(2 pi) / 2)` as a polynomial in `w = 1 / x^2`, which is in [0.0,
+/// 0.11111]; degree 3 (binary32) and 10 (binary64). Its error, weighted by its effect on the function's result, is
+/// below 2^-29.9 (binary32) and 2^-56.7 (binary64).
 pub(crate) const STIRLING: Table = Table {
     single: &[0.083333336, -0.0027780142, 0.0007943144, -0.0005098298],
     double: &[
@@ -22,8 +23,9 @@ pub(crate) const STIRLING: Table = Table {
     ],
 };
 
-/// `log(gamma(1 + t)) / t` for `t` in [-0.5001, 0.5001]; degree 12 and 27.
-/// Its share of the function's error is below 2^-26.9 and 2^-55.3.
+/// `log(gamma(1 + t)) / t` as a polynomial in `t`, which is in [-0.5001, 0.5001]; degree 12 (binary32) and 27
+/// (binary64). Its error, weighted by its effect on the function's result, is below 2^-26.9 (binary32) and 2^-55.3
+/// (binary64).
 pub(crate) const LOG_GAMMA_1: Table = Table {
     single: &[
         -0.5772157,
@@ -72,8 +74,9 @@ pub(crate) const LOG_GAMMA_1: Table = Table {
     ],
 };
 
-/// `log(gamma(2 + t)) / t` for `t` in [-0.7501, 1.0001]; degree 10 and 23.
-/// Its share of the function's error is below 2^-27.1 and 2^-57.4.
+/// `log(gamma(2 + t)) / t` as a polynomial in `t`, which is in [-0.7501, 1.0001]; degree 10 (binary32) and 23
+/// (binary64). Its error, weighted by its effect on the function's result, is below 2^-27.1 (binary32) and 2^-57.4
+/// (binary64).
 pub(crate) const LOG_GAMMA_2: Table = Table {
     single: &[
         0.42278433,

@@ -3,8 +3,8 @@
 
 use super::super::table::Table;
 
-/// `(sinh(r) - r) / r^3` for `z = r^2` in [0.0, 1.0]; degree 3 and 6.
-/// Its share of the function's error is below 2^-31.0 and 2^-60.9.
+/// `(sinh(r) - r) / r^3` as a polynomial in `z = r^2`, which is in [0.0, 1.0]; degree 3 (binary32) and 6 (binary64).
+/// Its error, weighted by its effect on the function's result, is below 2^-31.0 (binary32) and 2^-60.9 (binary64).
 pub(crate) const SINH: Table = Table {
     single: &[0.16666667, 0.008333309, 0.00019843374, 2.7793524e-6],
     double: &[
@@ -18,8 +18,8 @@ pub(crate) const SINH: Table = Table {
     ],
 };
 
-/// `(tanh(r) - r) / r^3` for `z = r^2` in [0.0, 0.49]; degree 5 and 12.
-/// Its share of the function's error is below 2^-29.6 and 2^-60.8.
+/// `(tanh(r) - r) / r^3` as a polynomial in `z = r^2`, which is in [0.0, 0.49]; degree 5 (binary32) and 12 (binary64).
+/// Its error, weighted by its effect on the function's result, is below 2^-29.6 (binary32) and 2^-60.8 (binary64).
 pub(crate) const TANH: Table = Table {
     single: &[-0.33333328, 0.13333054, -0.05392507, 0.021579899, -0.007887383, 0.0018911526],
     double: &[
@@ -39,8 +39,9 @@ pub(crate) const TANH: Table = Table {
     ],
 };
 
-/// `(asinh(r) - r) / r^3` for `z = r^2` in [0.0, 0.2501]; degree 4 and 11.
-/// Its share of the function's error is below 2^-29.0 and 2^-59.5.
+/// `(asinh(r) - r) / r^3` as a polynomial in `z = r^2`, which is in [0.0, 0.2501]; degree 4 (binary32) and 11
+/// (binary64). Its error, weighted by its effect on the function's result, is below 2^-29.0 (binary32) and 2^-59.5
+/// (binary64).
 pub(crate) const ASINH: Table = Table {
     single: &[-0.16666654, 0.07498998, -0.044422593, 0.028337786, -0.013498309],
     double: &[
@@ -59,8 +60,9 @@ pub(crate) const ASINH: Table = Table {
     ],
 };
 
-/// `(atanh(r) - r) / r^3` for `z = r^2` in [0.0, 0.2501]; degree 5 and 13.
-/// Its share of the function's error is below 2^-28.8 and 2^-59.3.
+/// `(atanh(r) - r) / r^3` as a polynomial in `z = r^2`, which is in [0.0, 0.2501]; degree 5 (binary32) and 13
+/// (binary64). Its error, weighted by its effect on the function's result, is below 2^-28.8 (binary32) and 2^-59.3
+/// (binary64).
 pub(crate) const ATANH: Table = Table {
     single: &[0.33333316, 0.20001788, 0.14233875, 0.117479004, 0.053741757, 0.1738829],
     double: &[

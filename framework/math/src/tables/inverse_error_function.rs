@@ -3,8 +3,9 @@
 
 use super::super::table::Table;
 
-/// `erfinv(x) / x, where x^2 = 1 - e^-(t + 2.5)` for `t` in [-2.5, 2.501]; degree 10 and 22.
-/// Its share of the function's error is below 2^-24.6 and 2^-54.2.
+/// `erfinv(x) / x, where x^2 = 1 - e^-(t + 2.5)` as a polynomial in `t`, which is in [-2.5, 2.501]; degree 10
+/// (binary32) and 22 (binary64). Its error, weighted by its effect on the function's result, is below 2^-24.6
+/// (binary32) and 2^-54.2 (binary64).
 pub(crate) const NEAR: Table = Table {
     single: &[
         1.5014094,
@@ -46,8 +47,9 @@ pub(crate) const NEAR: Table = Table {
     ],
 };
 
-/// `erfinv(x) / x, where x^2 = 1 - e^-(t + 4)^2` for `t` in [-1.7645, 0.05] (binary32) or [-1.7645, 2.1] (binary64);
-/// degree 10 and 33. Its share of the function's error is below 2^-25.0 and 2^-53.2.
+/// `erfinv(x) / x, where x^2 = 1 - e^-(t + 4)^2` as a polynomial in `t`, which is in [-1.7645, 0.05] (binary32) or
+/// [-1.7645, 2.1] (binary64); degree 10 (binary32) and 33 (binary64). Its error, weighted by its effect on the
+/// function's result, is below 2^-25.0 (binary32) and 2^-53.2 (binary64).
 pub(crate) const MIDDLE: Table = Table {
     single: &[
         3.839784,
@@ -100,8 +102,9 @@ pub(crate) const MIDDLE: Table = Table {
     ],
 };
 
-/// `erfinv(x) / x, where x^2 = 1 - e^-(t + k)^2 and k is 7 or 16` for `t` in [-3.0, 3.3] (binary32) or [-10.0, 11.4]
-/// (binary64); degree 10 and 33. Its share of the function's error is below 2^-25.4 and 2^-54.1.
+/// `erfinv(x) / x, where x^2 = 1 - e^-(t + k)^2 and k is 7 or 16` as a polynomial in `t`, which is in [-3.0, 3.3]
+/// (binary32) or [-10.0, 11.4] (binary64); degree 10 (binary32) and 33 (binary64). Its error, weighted by its effect on
+/// the function's result, is below 2^-25.4 (binary32) and 2^-54.1 (binary64).
 pub(crate) const FAR: Table = Table {
     single: &[
         6.8690195,

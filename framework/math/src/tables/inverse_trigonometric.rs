@@ -3,8 +3,8 @@
 
 use super::super::table::Table;
 
-/// `(atan(r) - r) / r^3` for `z = r^2` in [0.0, 1.0]; degree 9 and 20.
-/// Its share of the function's error is below 2^-29.8 and 2^-57.7.
+/// `(atan(r) - r) / r^3` as a polynomial in `z = r^2`, which is in [0.0, 1.0]; degree 9 (binary32) and 20 (binary64).
+/// Its error, weighted by its effect on the function's result, is below 2^-29.8 (binary32) and 2^-57.7 (binary64).
 pub(crate) const ATAN: Table = Table {
     single: &[
         -0.3333333,
@@ -43,8 +43,9 @@ pub(crate) const ATAN: Table = Table {
     ],
 };
 
-/// `(asin(r) - r) / r^3` for `z = r^2` in [0.0, 0.2501]; degree 5 and 12.
-/// Its share of the function's error is below 2^-31.2 and 2^-59.3.
+/// `(asin(r) - r) / r^3` as a polynomial in `z = r^2`, which is in [0.0, 0.2501]; degree 5 (binary32) and 12
+/// (binary64). Its error, weighted by its effect on the function's result, is below 2^-31.2 (binary32) and 2^-59.3
+/// (binary64).
 pub(crate) const ASIN: Table = Table {
     single: &[0.16666664, 0.07500302, 0.044550296, 0.031560592, 0.015285584, 0.03642303],
     double: &[

@@ -3,8 +3,9 @@
 
 use super::super::table::Table;
 
-/// `(log(1 + f) - f + f^2 / 2) / f^3` for `f` in [-0.29291, 0.41423]; degree 8 and 19.
-/// Its share of the function's error is below 2^-29.2 and 2^-57.9.
+/// `(log(1 + f) - f + f^2 / 2) / f^3` as a polynomial in `f`, which is in [-0.29291, 0.41423]; degree 8 (binary32) and
+/// 19 (binary64). Its error, weighted by its effect on the function's result, is below 2^-29.2 (binary32) and 2^-57.9
+/// (binary64).
 pub(crate) const LOG: Table = Table {
     single: &[0.33333325, -0.25, 0.20001385, -0.16667865, 0.14232455, -0.1241675, 0.118133016, -0.11578701, 0.06783453],
     double: &[
@@ -31,8 +32,9 @@ pub(crate) const LOG: Table = Table {
     ],
 };
 
-/// `(2 atanh(s) - 2 s - 2/3 s^3) / s^5` for `z = s^2` in [0.0, 0.0295]; degree 3 and 7.
-/// Its share of the function's error is below 2^-43.2 and 2^-72.9.
+/// `(2 atanh(s) - 2 s - 2/3 s^3) / s^5` as a polynomial in `z = s^2`, which is in [0.0, 0.0295]; degree 3 (binary32)
+/// and 7 (binary64). Its error, weighted by its effect on the function's result, is below 2^-43.2 (binary32) and
+/// 2^-72.9 (binary64).
 pub(crate) const ATANH_TAIL: Table = Table {
     single: &[0.39999998, 0.2857198, 0.22178927, 0.19573751],
     double: &[

@@ -1,5 +1,8 @@
-//! Generated coefficients and constants; `polynomials.py` and `constants.py` in this folder write these files. If a
-//! comment there gives two numbers, such as two degrees, the first is for binary32 and the second for binary64.
+//! Generated coefficients and constants; `polynomials.py` and `constants.py` in this folder write these files.
+//!
+//! The comment of a polynomial names the function that it approximates, and the interval of its variable. The weighted
+//! error is approximately the error that the polynomial causes in the math function's result, relative to the result
+//! (of a Bessel function, to its amplitude).
 #![allow(clippy::approx_constant, reason = "first coefficients are near to constants that they are not")]
 
 pub(super) mod bessel;

@@ -3,8 +3,8 @@
 
 use super::super::table::Table;
 
-/// `I0(x)` for `z = x^2` in [0.0, 64.01]; degree 10 and 15.
-/// Its share of the function's error is below 2^-30.7 and 2^-57.9.
+/// `I0(x)` as a polynomial in `z = x^2`, which is in [0.0, 64.01]; degree 10 (binary32) and 15 (binary64).
+/// Its error, weighted by its effect on the function's result, is below 2^-30.7 (binary32) and 2^-57.9 (binary64).
 pub(crate) const I0_NEAR: Table = Table {
     single: &[
         1.0,
@@ -39,8 +39,8 @@ pub(crate) const I0_NEAR: Table = Table {
     ],
 };
 
-/// `I1(x) / x` for `z = x^2` in [0.0, 64.01]; degree 9 and 15.
-/// Its share of the function's error is below 2^-28.3 and 2^-56.4.
+/// `I1(x) / x` as a polynomial in `z = x^2`, which is in [0.0, 64.01]; degree 9 (binary32) and 15 (binary64).
+/// Its error, weighted by its effect on the function's result, is below 2^-28.3 (binary32) and 2^-56.4 (binary64).
 pub(crate) const I1_NEAR: Table = Table {
     single: &[
         0.5,
@@ -74,8 +74,9 @@ pub(crate) const I1_NEAR: Table = Table {
     ],
 };
 
-/// `sqrt(x) e^-x I0(x)` for `t = 16 / x - 1` in [-1.0, 1.001]; degree 6 and 24.
-/// Its share of the function's error is below 2^-25.3 and 2^-53.8.
+/// `sqrt(x) e^-x I0(x)` as a polynomial in `t = 16 / x - 1`, which is in [-1.0, 1.001]; degree 6 (binary32) and 24
+/// (binary64). Its error, weighted by its effect on the function's result, is below 2^-25.3 (binary32) and 2^-53.8
+/// (binary64).
 pub(crate) const I0_FAR: Table = Table {
     single: &[0.4021765, 0.0033605518, 0.00013628395, 1.1189231e-5, 1.3504167e-6, 2.7997913e-7, 1.7772213e-7],
     double: &[
@@ -107,8 +108,9 @@ pub(crate) const I0_FAR: Table = Table {
     ],
 };
 
-/// `sqrt(x) e^-x I1(x)` for `t = 16 / x - 1` in [-1.0, 1.001]; degree 6 and 24.
-/// Its share of the function's error is below 2^-26.7 and 2^-56.2.
+/// `sqrt(x) e^-x I1(x)` as a polynomial in `t = 16 / x - 1`, which is in [-1.0, 1.001]; degree 6 (binary32) and 24
+/// (binary64). Its error, weighted by its effect on the function's result, is below 2^-26.7 (binary32) and 2^-56.2
+/// (binary64).
 pub(crate) const I1_FAR: Table = Table {
     single: &[0.38939846, -0.009749577, -0.00021921421, -1.4996682e-5, -1.8725195e-6, -4.3624317e-7, -9.538007e-8],
     double: &[

@@ -279,8 +279,8 @@ def rust(name, formula, variable, results, intervals):
     if intervals[0] != intervals[1]:
         ranges += f" (binary32) or {interval(intervals[1])} (binary64)"
     lines = [
-        f"/// `{formula}` for `{variable}` in {ranges}; degree {len(single) - 1} and {len(double) - 1}.",
-        f"/// Its share of the function's error is below 2^-{single_bits:.1f} and 2^-{double_bits:.1f}.",
+        f"/// `{formula}` as a polynomial in `{variable}`, which is in {ranges}; degree {len(single) - 1} (binary32) and {len(double) - 1} (binary64).",
+        f"/// Its error, weighted by its effect on the function's result, is below 2^-{single_bits:.1f} (binary32) and 2^-{double_bits:.1f} (binary64).",
         f"pub(crate) const {name}: Table = Table {{",
         "    single: &[" + ", ".join(literal(shortest_single(float(c))) for c in single) + "],",
         "    double: &[",

@@ -6,15 +6,15 @@ use crate::{Grid, Run};
 
 use super::font::{BODY, PITCH, width};
 
-/// Font size of headings, and of text in cells that are large enough for any text.
+/// Font size, in pixels, of headings and of text in full-size cells.
 const FULL: f64 = 11.0;
-/// Min and max font size of text in small cells.
+/// Min and max font size of text in small cells, in pixels.
 const SMALLEST: f64 = 5.0;
 const COMPACT: f64 = 9.0;
 /// Side of a small cell in pixels.
 const SMALL: f64 = 16.0;
-/// Font size that small cells are widened for, and their max width: for grids of up to `MEDIUM_COLUMNS` columns, then
-/// for wider grids.
+/// Font size for which small cells are widened so that their texts fit, and the max width of these cells in pixels:
+/// first for grids of up to `MEDIUM_COLUMNS` columns, then for wider grids.
 const MEDIUM: (f64, f64) = (8.0, 44.0);
 const LARGE: (f64, f64) = (6.0, 30.0);
 const MEDIUM_COLUMNS: usize = 64;
@@ -123,7 +123,7 @@ fn full_size(grid: &Grid) -> (f64, f64) {
     ((text + 8.0).max(24.0).max(bands.min(FULL_WIDEST)), height)
 }
 
-/// Returns the width of small cells: enough for all texts, within limits.
+/// Returns the width of small cells in pixels: the least that fits all their texts, between [`SMALL`] and a max.
 fn small_width(grid: &Grid) -> f64 {
     let (size, most) = if grid.columns() <= MEDIUM_COLUMNS { MEDIUM } else { LARGE };
     let need = |text: &str| width(text, size) + BESIDE;
@@ -151,8 +151,8 @@ impl PlacedGrid<'_> {
         }
     }
 
-    /// Adds labels for the headings of columns, every power-of-two number of columns so that they fit, and of column
-    /// bands.
+    /// Adds labels for the headings of columns and of column bands. If the headings are too wide for every column, only
+    /// columns at multiples of a power of two get one.
     fn column_headings(&mut self) {
         let axis = &self.grid.column_axis;
         let every = stride(widest(axis.headings.iter().map(String::as_str), FULL) + 4.0, self.cell_width);
@@ -171,8 +171,8 @@ impl PlacedGrid<'_> {
         }
     }
 
-    /// Adds labels for the headings of rows, every power-of-two number of rows so that they fit, and of row bands at
-    /// `left`.
+    /// Adds labels for the headings of rows, and for those of row bands with their left end at `left`. If the headings
+    /// are too high for every row, only rows at multiples of a power of two get one.
     fn row_headings(&mut self, left: f64) {
         let axis = &self.grid.row_axis;
         for row in (0..axis.count()).step_by(stride(BODY, self.cell_height)) {
@@ -206,7 +206,8 @@ impl PlacedGrid<'_> {
         }
     }
 
-    /// Adds labels for the names of runs: in one font size if it fits all names, else in a size per name.
+    /// Adds labels for the names of runs: all in one font size if one fits all names, else each in its own size; names
+    /// that fit in no legible size are omitted.
     fn run_names(&mut self) {
         let span = |run: &Run| (run.end - run.start) as f64 * self.cell_width;
         let fit = |run: &Run| fitting(run.name.chars().count(), span(run), self.cell_height, true);
@@ -223,8 +224,8 @@ impl PlacedGrid<'_> {
     }
 }
 
-/// Returns the font size and text for a band's heading: the whole heading, or only its last word (the number); `None`
-/// if neither fits.
+/// Returns the font size and the text for a band's heading within `wide` pixels: the whole heading, or only its last
+/// word (the number); `None` if neither fits.
 fn band_heading(heading: &str, wide: f64) -> Option<(f64, &str)> {
     let size = |text: &str| FULL.min(wide / (text.chars().count().max(1) as f64 * PITCH));
     let last = heading.rsplit(' ').next().unwrap_or(heading);
@@ -232,7 +233,8 @@ fn band_heading(heading: &str, wide: f64) -> Option<(f64, &str)> {
     [heading, last].into_iter().find(|text| fits(text)).map(|text| (size(text), text))
 }
 
-/// Returns the font size at which a text fits; `None` if it would be illegible.
+/// Returns the font size at which a line of `characters` characters fits into `wide` x `high` pixels; `None` if it
+/// would be illegible. In cells of full size (not `compact`) every text fits.
 fn fitting(characters: usize, wide: f64, high: f64, compact: bool) -> Option<f64> {
     if !compact {
         return Some(FULL);
@@ -241,7 +243,8 @@ fn fitting(characters: usize, wide: f64, high: f64, compact: bool) -> Option<f64
     (size >= SMALLEST).then_some(size)
 }
 
-/// Returns the number of cells between headings: the smallest power of two at which they fit.
+/// Returns the number of cells from one heading to the next: the smallest power of two at which headings fit that need
+/// `need` pixels each, for cells of `cell` pixels.
 fn stride(need: f64, cell: f64) -> usize {
     ((need / cell).ceil().max(1.0) as usize).next_power_of_two()
 }

@@ -27,7 +27,8 @@ pub(super) fn write(block: &mut Block, grid: &Grid, style: &Style) {
     }
 }
 
-/// Widths of a grid's columns in characters, and the number of columns that fit.
+/// Widths of a grid's columns, of its row headings and of its band headings, in characters, and the number of columns
+/// that fit the terminal.
 struct Plan<'a> {
     grid: &'a Grid,
     colours: Colours,

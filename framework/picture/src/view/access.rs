@@ -9,7 +9,7 @@ use crate::error::check_size;
 /// The accesses of one warp, each as wide as the register layout, the memory layout and the target allow.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Accesses {
-    /// Number of elements that a lane moves in one access.
+    /// Number of consecutive elements that a lane moves in one access.
     pub elements: u64,
     /// Size of an element in bytes.
     pub element_bytes: u64,
@@ -86,7 +86,8 @@ impl AccessSpec<'_> {
         Ok(Accesses { elements, element_bytes, list })
     }
 
-    /// Returns the max number of elements per access, and the register permutation that makes them consecutive.
+    /// Returns the max number of elements that a lane moves per access, and the permutation of registers that makes
+    /// them consecutive in memory; `memory_map` is the map from register positions to memory offsets.
     fn widest(&self, memory_map: &LinearLayout) -> Result<(u64, ColumnAction), PictureError> {
         let mut widths: Vec<u32> = self.widths.iter().copied().filter(|&bits| bits >= self.element_bits).collect();
         widths.sort_unstable();
@@ -107,7 +108,8 @@ impl AccessSpec<'_> {
         ))
     }
 
-    /// Computes the access that starts at register `first`, counted in the order of `memory_map`.
+    /// Computes the access of the registers `registers` of each lane. `first` is the register of `memory_map` (from
+    /// permuted registers to offsets) with the lowest address, `holders` the map from registers to elements.
     fn access(&self, holders: &LinearLayout, memory_map: &LinearLayout, first: u64, registers: &[u64]) -> Access {
         let image = |layout: &LinearLayout, register: u64, lane: u64| {
             let at = |dim, index: u64| layout.ins().shift_of(dim).map_or(0, |shift| index << shift);
@@ -129,7 +131,8 @@ impl AccessSpec<'_> {
         }
     }
 
-    /// Returns the lane bits that only select replicas: a lane in whose index one of them is set is inactive.
+    /// Returns the mask of lane bits that only select replicas: a lane in whose index one of these bits is set is
+    /// inactive.
     fn idle_lanes(&self) -> u64 {
         let columns = |dim| self.registers.columns_of(dim).iter().copied();
         let all: Vec<u64> = columns(Dim::REGISTER).chain(columns(Dim::LANE)).collect();

@@ -19,7 +19,7 @@ pub(super) struct Banked<'a> {
     memory: &'a MemoryLayout,
     element_bits: u32,
     row: &'a BankRow,
-    /// Number of bytes whose elements share a colour: the width of a bank, or of a wider access.
+    /// Number of consecutive elements that share a colour: those of one bank, or of one access if it is wider.
     group: u64,
     plane: StackedPlane<'a>,
 }
@@ -35,7 +35,8 @@ struct Stored {
 }
 
 impl<'a> Banked<'a> {
-    /// Prepares the drawing of a memory layout; elements within `together` bytes (at least a bank) share a colour.
+    /// Prepares the drawing of a memory layout on the banks of `row`; elements within `together` bytes (at least a
+    /// bank, at most a wavefront) share a colour.
     pub fn new(
         memory: &'a MemoryLayout,
         element_bits: u32,
@@ -44,7 +45,7 @@ impl<'a> Banked<'a> {
     ) -> Result<Self, PictureError> {
         check_element(element_bits)?;
         check_size("the memory", memory.linear.ins().bits())?;
-        // Padding may be much larger than the tensor.
+        // The memory is checked too: padding may be much larger than the tensor.
         check_size("the memory with its padding", memory.allocated_elements().max(4).ilog2() - 2)?;
         let bytes = together.clamp(u64::from(row.bank_bytes), row.wavefront_bytes());
         let group = (bytes * 8 / u64::from(element_bits)).max(1);

@@ -86,7 +86,9 @@ impl<'a> Side<'a> {
         Ok(Self { name, linear, drawn: Drawn::new(linear, plane, Positions::new(layout, options.colour))? })
     }
 
-    /// Returns the positions of an element by their coordinates; dimensions of size one are omitted.
+    /// Returns the positions (register, lane, warp, block, or memory offset) that hold an element, each as its
+    /// coordinates along the dims of more than one position; both lists are sorted, so that those of two layouts can be
+    /// compared.
     fn holders(&self, element: u64) -> Vec<Vec<(Dim, u64)>> {
         let ins = self.linear.ins();
         let packed = |&input: &u64| sorted(ins.unpack(input).filter(|&(dim, _)| ins.bits_of(dim) > 0));
@@ -124,9 +126,10 @@ fn sorted<T: Ord>(items: impl Iterator<Item = T>) -> Vec<T> {
 
 /// The elements on which two layouts differ.
 struct Differences {
-    /// For each packed element, whether its positions differ.
+    /// For each element, by its packed coordinates: whether the two layouts hold it at different positions.
     differs: Vec<bool>,
-    /// The first element that differs, in row-major order; `None` if there is none.
+    /// The packed coordinates of the first element, in row-major order, whose positions differ; `None` if there is
+    /// none.
     first: Option<u64>,
 }
 
@@ -154,7 +157,8 @@ impl Differences {
     }
 }
 
-/// Draws the matrix of a layout; columns that differ from the other layout's are highlighted.
+/// Draws the matrix of `linear`; columns whose basis vector differs from that of `other` at the same input bit are
+/// highlighted.
 fn marked_matrix(linear: &LinearLayout, other: &LinearLayout) -> Grid {
     let mut grid = matrix_grid(linear);
     let same = bits(linear.ins()).into_iter().map(|(dim, bit)| basis(linear, dim, bit) == basis(other, dim, bit));
@@ -170,7 +174,8 @@ fn marked_matrix(linear: &LinearLayout, other: &LinearLayout) -> Grid {
     grid
 }
 
-/// Returns the basis vector of a bit of `dim`, in a fixed order of axes; `None` if `dim` has no such bit.
+/// Returns the basis vector of bit `bit` of `dim` as coordinates sorted by axis, whatever the order of the out dims;
+/// `None` if `dim` has no such bit.
 fn basis(linear: &LinearLayout, dim: Dim, bit: u32) -> Option<Vec<(Dim, u64)>> {
     Some(sorted(linear.outs().unpack(*linear.columns_of(dim).get(bit as usize)?)))
 }

@@ -147,12 +147,12 @@ impl Requests<'_> {
         spans.flatten().collect()
     }
 
-    /// Returns the number of distinct bytes that an access reads.
+    /// Returns the number of distinct bytes that the lanes of an access load or store.
     fn required(&self, access: &Access) -> u64 {
         self.touched(access, self.accesses.bytes()).len() as u64 * self.accesses.bytes()
     }
 
-    /// Returns a lower bound on the sectors that an access touches.
+    /// Returns a lower bound on the number of sectors that an access touches: the sectors that its bytes would fill.
     fn min_transactions(&self, access: &Access) -> u64 {
         self.required(access).div_ceil(self.sector_bytes())
     }

@@ -54,7 +54,7 @@ impl Drawn<'_> {
                 Cell::new(name).fill(fill).link(link.clone()).hover(self.positions.description(input)).hover(link);
             cell.kins(self.positions.kin(input))
         });
-        // Runs of one colour with consecutive elements along the last axis: `3,8..11`.
+        // Names runs of cells of one colour whose elements are consecutive along the last axis: `3,8..11`.
         grid.runs = runs(
             &elements_by_cell,
             |_, (last, colour), (next, next_colour)| match (last.split_last(), next.split_last()) {
@@ -82,8 +82,8 @@ impl<'a> Sides<'a> {
         Self { columns, rows, panels: Side::new(ins, None).in_bands(others(ins, [Some(Dim::OFFSET); 2])) }
     }
 
-    /// Arranges lanes and registers: registers across, lanes down, and warps in one of the two directions, such that
-    /// the longer side stays shorter.
+    /// Arranges lanes and registers: registers across, lanes down, and warps in the direction in which the grid stays
+    /// smaller. If neither has room for the warps, each warp gets a panel.
     fn of_lanes(ins: &'a Space) -> Self {
         let first_of = |required: [Dim; 2]| required.into_iter().find(|&dim| ins.contains(dim));
         let down = first_of([Dim::LANE, Dim::ROW]);
@@ -93,7 +93,7 @@ impl<'a> Sides<'a> {
         let others = others(ins, [across, down]);
         let (registers, lanes) = (columns.bit_count(), rows.bit_count());
         let warps = ins.bits() as usize - registers - lanes;
-        // Cells are wider than high, so one more bit may go down.
+        // Cells are wider than high, so the rows may take one bit more than the columns.
         if lanes + warps <= (registers + warps).max(lanes) + 1 && lanes + warps <= MOST_ACROSS {
             Self { columns, rows: rows.in_bands(others), panels: none }
         } else if registers + warps <= MOST_ACROSS {
@@ -104,7 +104,7 @@ impl<'a> Sides<'a> {
     }
 }
 
-/// Returns the dimensions of nonzero size except the two in `without`, most major first.
+/// Returns the dimensions of more than one position, except the two in `without`, most major first.
 fn others(ins: &Space, without: [Option<Dim>; 2]) -> Vec<Dim> {
     let all = ins.iter().rev().filter(|&(dim, bits)| bits > 0 && !without.contains(&Some(dim)));
     all.map(|(dim, _)| dim).collect()

@@ -187,7 +187,7 @@ impl MmaOperands<'_> {
                 (Some(m), Some(n)) => self.d.cell(m, n, block).kin(format!("m {m}")).kin(format!("n {n}")),
                 (Some(m), None) if column < k => self.a.cell(m, column, block).kin(format!("m {m}")),
                 (None, Some(n)) if row < k => self.b.cell(row, n, block).kin(format!("n {n}")),
-                // The gap between the operands numbers K.
+                // The row and the column between the operands show the indices along K.
                 (None, None) if row == k && column == k => Cell::absent().line("k"),
                 (None, None) if row == k || column == k => Cell::absent().line(row.min(column).to_string()),
                 _ => Cell::absent(),

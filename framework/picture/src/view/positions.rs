@@ -258,7 +258,7 @@ impl<'a> Kind<'a> {
     /// Creates the kind for a memory layout; a drawn line is as long as the tensor's last axis.
     fn memory(memory: &'a MemoryLayout) -> Self {
         let line = 1 << line_bits(&memory.linear);
-        // Elements that are consecutive along the last axis, but at least eight groups per line.
+        // As many elements as are consecutive along the tensor's last axis, but at most an eighth of a line.
         let axes = Axes::new(memory.linear.outs());
         let minor_first: Vec<_> = axes.dims.iter().rev().map(|&(dim, _)| dim).collect();
         let together = memory.linear.transpose_outs(&minor_first).map_or(1, |linear| linear.consecutive_elements());

@@ -26,12 +26,12 @@ pub(super) struct Side<'a> {
 }
 
 impl<'a> Side<'a> {
-    /// Uses all bits of a dimension.
+    /// Creates the side of a grid that all bits of `dim` select; without `dim` the side has one position.
     pub fn new(space: &'a Space, dim: Option<Dim>) -> Self {
         Self::from_bits(space, dim, 0..dim.map_or(0, |dim| space.bits_of(dim)))
     }
 
-    /// Uses a range of bits of a dimension.
+    /// Creates the side of a grid that the bits `bits` of `dim` select; without `dim` the side has one position.
     pub fn from_bits(space: &'a Space, dim: Option<Dim>, bits: Range<u32>) -> Self {
         let shift = dim.and_then(|dim| space.shift_of(dim)).unwrap_or(0);
         Self {

@@ -23,7 +23,8 @@ pub(super) struct SlicedPlane<'a> {
 }
 
 impl<'a> SlicedPlane<'a> {
-    /// Uses the axes `shown`, or the last two; a single long axis is wrapped into several rows.
+    /// Splits a tensor into planes with the axes `shown` as rows and columns, by default the last two. The only axis of
+    /// a tensor is wrapped into several rows if it is long.
     pub fn new(space: &'a Space, shown: Option<(Dim, Dim)>) -> Result<Self, PictureError> {
         let axes = Axes::new(space);
         let names = join(axes.dims.iter().map(|(dim, _)| dim), ", ");

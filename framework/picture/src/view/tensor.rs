@@ -44,7 +44,7 @@ impl<'a> Drawn<'a> {
     /// Returns caption lines on replicated elements and on elements without a position.
     pub fn describe_copies(&self) -> Vec<String> {
         let mut lines = Vec::new();
-        // All elements with a position have the same number of positions.
+        // The maximum is right for all elements: each element that has a position has equally many.
         let copies = self.holders.iter().map(Vec::len).max().unwrap_or(0);
         if copies > 1 {
             lines.push(format!("every element has {copies} replicas: cells name the first"));

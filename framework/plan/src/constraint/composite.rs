@@ -57,7 +57,8 @@ pub fn composite_map(layout: &LinearLayout, operand: &LinearLayout) -> Result<Li
     Ok(map)
 }
 
-/// Returns the columns of `layout` that the instruction covers, and the columns of the instruction's own layout.
+/// Returns the columns of `layout` at the input bits that the instruction has, and the instruction's columns at the
+/// same bits.
 fn instruction_columns(layout: &LinearLayout, operand: &LinearLayout) -> Result<(Vec<u64>, Vec<u64>), Unsatisfied> {
     let (mut element_columns, mut elements) = (Vec::new(), Vec::new());
     for (dim, bits) in operand.ins().iter() {
@@ -80,7 +81,7 @@ fn instruction_columns(layout: &LinearLayout, operand: &LinearLayout) -> Result<
     Ok((element_columns, elements))
 }
 
-/// Returns the name of a position bit of an operand (such as bit 2 of `lane`), for messages.
+/// Returns the name of the input bit number `bit` of an operand's layout, such as `lane 4` for bit 2 of the lane.
 pub(super) fn named(operand: &LinearLayout, bit: usize) -> String {
     let mut first = 0;
     for (dim, bits) in operand.ins().iter() {
@@ -92,13 +93,14 @@ pub(super) fn named(operand: &LinearLayout, bit: usize) -> String {
     format!("position {bit}")
 }
 
-/// Returns the name of an element of a tensor, from its packed coordinate, for messages.
+/// Returns an element of a tensor as the text of its coordinates, such as `(3, 8)`; `packed` is its packed coordinate.
 pub(super) fn element(packed: u64, outs: &Space) -> String {
     let terms: Vec<String> = outs.unpack(packed).map(|(_, at)| at.to_string()).collect();
     format!("({})", terms.join(", "))
 }
 
-/// Builds the error for two layouts that map the position `location` to different elements.
+/// Builds the error for two layouts, `first` and `second`, that map the position `location` to the elements `has` and
+/// `wants`.
 pub(super) fn differs(
     constraint: &'static str,
     location: String,

@@ -116,7 +116,8 @@ pub fn solve_mma_operands(
     Ok(OperandLayouts { a: operand(&operands.a, 0)?, b: operand(&operands.b, 1)? })
 }
 
-/// The columns of the accumulator's layout that lie beyond the instruction's tile: those along M and those along N.
+/// The coordinates along M (index 0) and along N (index 1) of the accumulator's register and warp bits beyond the
+/// instruction's tile.
 struct Rest {
     registers: [Vec<u64>; 2],
     warps: [Vec<u64>; 2],
@@ -136,7 +137,8 @@ impl Rest {
     }
 }
 
-/// Returns the maps of M and N from the instruction's tile to the accumulator.
+/// Returns for each bit of the M, and of the N, of the instruction's tile the coordinate along the accumulator's M or
+/// N. An error if the accumulator moves along the other axis too.
 fn accumulator(c: &LinearLayout, operands: &OperandTiles) -> Result<[Vec<u64>; 2], Unsatisfied> {
     let map = composite_map(c, &operands.c)?;
     let mut maps = [Vec::new(), Vec::new()];
@@ -187,7 +189,7 @@ pub fn check_mma(
 /// mapped yet.
 type Maps = [Vec<Option<u64>>; 3];
 
-/// One operand with its layout and the instruction's tile of it; side 0 is `a`, side 1 is `b`.
+/// One operand: its layout, and the instruction's tile of it (`own`). Side 0 is `a`, side 1 is `b`.
 struct TiledOperand {
     layout: LinearLayout,
     own: LinearLayout,
@@ -232,7 +234,8 @@ impl TiledOperand {
         Ok(self.layout.outs().pack(&[(Dim::tensor(axis), along), (Dim::tensor(1 - axis), 0)])?)
     }
 
-    /// Fills in the maps from the lanes of the operand, and from the warps that issue the instruction together.
+    /// Maps the bits of M, N and K along which the lanes of the operand's tile move, and the warps that issue the
+    /// instruction together. An error if a lane or warp contradicts a bit that is mapped already.
     fn by_lanes(&self, maps: &mut Maps) -> Result<(), Unsatisfied> {
         for dim in [Dim::LANE, Dim::WARP] {
             let (own, have) = (self.own.columns_of(dim), self.layout.columns_of(dim));
@@ -266,8 +269,9 @@ impl TiledOperand {
         Subspace::span(self.layout.columns_of(Dim::REGISTER).iter().copied())
     }
 
-    /// Fills in the maps from the registers of the operand. The registers must hold the elements of bits that are
-    /// mapped already; a bit that is not mapped yet is mapped to the first register along K that both operands hold.
+    /// Maps the bits of M, N and K along which the registers of the operand's tile move. The element of a bit that is
+    /// mapped already must be in the operand's registers; another bit is mapped to the first register along K that both
+    /// operands have.
     fn by_registers(&self, maps: &mut Maps, other: Option<&Self>) -> Result<(), Unsatisfied> {
         let in_registers = self.in_registers();
         for (bit, &element) in self.own.columns_of(Dim::REGISTER).iter().enumerate() {
@@ -296,8 +300,8 @@ impl TiledOperand {
         Ok(())
     }
 
-    /// Returns the first register along an axis that is not mapped yet and that the other operand holds too; `None` if
-    /// there is none.
+    /// Returns the coordinate along `axis` of the first register bit that is not in `map` yet; `None` if there is none.
+    /// The bit must move along this axis alone, and the other operand must have its element in registers too.
     fn free(&self, axis: usize, map: &[Option<u64>], other: Option<&Self>) -> Result<Option<u64>, Unsatisfied> {
         for &column in self.layout.columns_of(Dim::REGISTER) {
             let at = self.at(&self.layout, column);
@@ -313,8 +317,9 @@ impl TiledOperand {
         Ok(None)
     }
 
-    /// Checks the registers and warps of the operand beyond the instruction's tile: each warp holds the rows, or
-    /// columns, of its part of the accumulator, and all of K.
+    /// Checks the registers and warps beyond the instruction's tile: each warp must have the rows (of `a`) or columns
+    /// (of `b`) of its part of the accumulator `c`, and all of K. `own_accumulator` is the instruction's tile of the
+    /// accumulator.
     fn of_the_rest(&self, c: &LinearLayout, own_accumulator: &LinearLayout) -> Result<(), Unsatisfied> {
         let axis = self.side;
         let together = own_accumulator.in_bits(Dim::WARP) as usize;

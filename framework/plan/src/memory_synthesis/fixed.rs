@@ -6,9 +6,9 @@ use crate::movement::{DescriptorMatch, count_boxes, find_tensor_copy, operand_me
 use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
 
 impl Problem<'_, '_> {
-    /// Solves with the layouts that the hardware fixes for some alternative of an access; returns the cheapest
-    /// solution, `None` if no fixed layout serves all accesses. Also returns, for each other fixed layout, why it does
-    /// not.
+    /// Solves the problem with each layout that the hardware fixes for some alternative; returns the cheapest solution,
+    /// `None` if no fixed layout serves all accesses. Also returns the reasons why the other fixed layouts do not, each
+    /// with the name of the layout.
     pub(super) fn fixed(&self) -> Result<(Option<SharedLayoutSolution>, Vec<String>), MemorySynthesisError> {
         let mut best: Option<SharedLayoutSolution> = None;
         let mut reasons = Vec::new();

@@ -35,7 +35,8 @@ pub(super) struct Problem<'q, 'a> {
     pub(super) constraints: Constraints,
 }
 
-/// The chosen alternative of one access, for alternatives whose lanes give addresses.
+/// The alternative chosen for one access, and the stride term that it requires. Only alternatives whose lanes give
+/// addresses have a term.
 pub(super) struct Chosen<'q> {
     pub(super) access: usize,
     pub(super) alternative: usize,
@@ -141,8 +142,8 @@ impl<'q> Problem<'q, '_> {
         self.solution(best, &packing, term, served)
     }
 
-    /// Returns the layout of the elements that each lane fetches from global memory, in a memory of unpacked elements;
-    /// `None` for an access whose lanes do not fetch for each other.
+    /// Returns the register layout of the elements that each lane fetches from global memory, if `memory` is the layout
+    /// of unpacked elements in shared memory; `None` if each lane must fetch the elements of the access's own layout.
     fn fetched(&self, one: &Chosen<'_>, memory: &MemoryLayout) -> Result<Option<LinearLayout>, MemorySynthesisError> {
         if !one.lanes.is_fetched() {
             return Ok(None);
@@ -150,7 +151,8 @@ impl<'q> Problem<'q, '_> {
         Ok(Some(in_order_of(&memory.linear, self.layout(one.access)?, one.term.preserved_bits())?))
     }
 
-    /// Returns the solution of one access (instruction, wavefronts, price) in a memory layout.
+    /// Returns the solution of one access (instruction, wavefronts, number of accesses) in a memory layout, whose
+    /// elements are bytes if the tensor's are narrower.
     pub(super) fn served(
         &self,
         chosen: &Chosen<'_>,
@@ -188,13 +190,14 @@ impl<'q> Problem<'q, '_> {
         Some(AccessSolution { fetched, ..served })
     }
 
-    /// The price of one access in wavefronts, by its solution `served`; zero if no lane moves anything.
+    /// Returns the price of one access in shared-memory wavefronts, times its weight, by its solution `served`; zero if
+    /// its lanes give no addresses.
     pub(super) fn price_of(&self, access: usize, served: &AccessSolution) -> f64 {
         let lanes = self.lanes(access, served.alternative);
         lanes.map_or(0.0, |lanes| self.price(&self.accesses[access], lanes, served.wavefronts, served.issued))
     }
 
-    /// The price of all accesses in wavefronts, weighted by their frequency.
+    /// Returns the sum of the prices of all accesses in shared-memory wavefronts, each times the access's weight.
     pub(super) fn priced(&self, served: &[AccessSolution]) -> f64 {
         served.iter().enumerate().map(|(access, one)| self.price_of(access, one)).sum()
     }
@@ -232,8 +235,9 @@ impl<'q> Problem<'q, '_> {
         [SharedLayoutKind::Plain, SharedLayoutKind::Functor, SharedLayoutKind::Swizzle];
 }
 
-/// Returns the first offset bits of the memory, which the terms of the accesses (their required layouts) determine.
-/// Swizzles preserve those bits that are not fetched.
+/// Returns the elements with which the memory must begin: those of the offset bits `low`, which the terms of the
+/// accesses determine. Swizzles keep the bits that a term preserves; those above, which copies fetch, may be in any
+/// order. `within` is the number of offset bits within a byte.
 fn begin(chosen: &[Chosen<'_>], low: &[u32], packing: &Packing, within: usize) -> AddressStart {
     let most = |bits: &mut dyn Iterator<Item = usize>| bits.max().unwrap_or(0).saturating_sub(within).min(low.len());
     let fetched = || chosen.iter().filter(|one| one.lanes.is_fetched());
@@ -244,8 +248,9 @@ fn begin(chosen: &[Chosen<'_>], low: &[u32], packing: &Packing, within: usize) -
     }
 }
 
-/// Returns a layout with the sizes of `like` that follows the order of the memory: the first `own` offset bits are a
-/// lane's registers; then come lanes, warps and the other registers.
+/// Returns a layout with the sizes of `like` whose positions follow the offsets of the memory: the lowest `own` offset
+/// bits are register bits, then come the lane bits and the warp bits that are no replicas, then the other register
+/// bits.
 fn in_order_of(memory: &LinearLayout, like: &LinearLayout, own: usize) -> Result<LinearLayout, LayoutError> {
     let mut rest = memory.columns_of(Dim::OFFSET).iter().copied();
     let mut registers: Vec<u64> = rest.by_ref().take(own).collect();
@@ -256,7 +261,7 @@ fn in_order_of(memory: &LinearLayout, like: &LinearLayout, own: usize) -> Result
     layouts::distributed([&registers, &lanes, &warps], memory.outs())
 }
 
-/// Returns the memory layout before a swizzle was applied; a swizzle is its own inverse.
+/// Returns the memory layout to which the swizzle `functor` was applied; a swizzle is its own inverse.
 fn before(functor: Swizzle, memory: &MemoryLayout) -> Result<MemoryLayout, MemorySynthesisError> {
     let linear = &memory.linear;
     let columns: Vec<u64> =
@@ -265,7 +270,8 @@ fn before(functor: Swizzle, memory: &MemoryLayout) -> Result<MemoryLayout, Memor
     Ok(MemoryLayout { linear, ..memory.clone() })
 }
 
-/// Writes a memory layout as swizzles over a CuTe layout that has one mode for each axis.
+/// Converts a memory layout to a CuTe layout that has one mode for each axis, and the swizzles over it, outermost
+/// first.
 pub(super) fn written(memory: &MemoryLayout) -> Result<(CuteLayout, Vec<Swizzle>), MemorySynthesisError> {
     let composed = cute::from_tensor_layout(&TensorLayout::Memory(memory.clone()))?;
     Ok((composed.layout().clone(), composed.swizzles().to_vec()))

@@ -23,7 +23,8 @@ impl Packing {
         (0..self.axes.iter().sum()).filter(|bit| !self.within.contains(bit))
     }
 
-    /// Converts a packed coordinate of the tensor to a packed coordinate of the tensor of bytes.
+    /// Converts a packed coordinate of the tensor to the packed coordinate of its byte: the bits within a byte are
+    /// dropped.
     pub(super) fn narrow(&self, column: u64) -> u64 {
         self.kept().enumerate().fold(0, |all, (at, bit)| all | (column >> bit & 1) << at)
     }
@@ -42,7 +43,7 @@ impl Packing {
         Ok(outs)
     }
 
-    /// Returns the register layout of the tensor of bytes, from the register layout of the elements.
+    /// Converts the register layout of the tensor's elements to the register layout of its bytes.
     pub(super) fn registers(&self, layout: &LinearLayout) -> Result<LinearLayout, LayoutError> {
         if self.within.is_empty() {
             return Ok(layout.clone());
@@ -54,7 +55,7 @@ impl Packing {
         Ok(all.remove_zero_bases(Dim::REGISTER))
     }
 
-    /// Returns the memory layout of the tensor's elements, from the memory layout of its bytes.
+    /// Converts the memory layout of the tensor's bytes to the memory layout of its elements.
     pub(super) fn memory(&self, bytes: &MemoryLayout) -> Result<MemoryLayout, LayoutError> {
         if self.within.is_empty() {
             return Ok(bytes.clone());
@@ -66,7 +67,7 @@ impl Packing {
         Ok(MemoryLayout { linear, padding: Vec::new(), alignment: bytes.alignment })
     }
 
-    /// Returns the swizzle in units of elements, from the swizzle in units of bytes.
+    /// Converts a swizzle of byte offsets to the same swizzle of element offsets; `None` if CuTe cannot express it.
     pub(super) fn swizzle(&self, bytes: Swizzle) -> Option<Swizzle> {
         Swizzle::new(bytes.bits(), bytes.base() + self.within.len() as u32, bytes.shift()).ok()
     }

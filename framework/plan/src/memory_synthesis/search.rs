@@ -145,7 +145,8 @@ struct Candidate {
 }
 
 impl<'q> Problem<'q, '_> {
-    /// Returns the possible alternatives of each access, those with the lowest bound first.
+    /// Returns the possible alternatives of each access, those with the lowest bound of the price first; an error if an
+    /// access has none.
     fn alternatives(&self) -> Result<Vec<Vec<Candidate>>, MemorySynthesisError> {
         (0..self.accesses.len()).map(|access| self.find_alternatives(access)).collect()
     }
@@ -183,8 +184,8 @@ impl<'q> Problem<'q, '_> {
         Some(Chosen { access, alternative: candidate.alternative, lanes, term: candidate.term.clone() })
     }
 
-    /// Makes the error for accesses whose terms (required layouts with free strides) have no common refinement by any
-    /// alternatives.
+    /// Builds the error for accesses whose terms (required layouts with free strides) have no common refinement,
+    /// whichever alternatives are chosen.
     fn disagreement(&self, alternatives: &[Vec<Candidate>]) -> MemorySynthesisError {
         let requested = |access: usize, one: &Candidate| AccessConstraint {
             access: self.accesses[access].name.clone(),
@@ -230,15 +231,16 @@ struct Search<'s, 'q, 'a> {
     alternatives: &'s [Vec<Candidate>],
     options: &'s SearchBounds,
     best: Option<SharedLayoutSolution>,
-    /// The error of a complete choice whose terms agree but that has no layout; `None` if there is none.
+    /// The error of the last complete choice of alternatives whose terms agree and for which no layout was found;
+    /// `None` if there was none.
     refused: Option<MemorySynthesisError>,
     nodes: usize,
     leaves: usize,
 }
 
 impl<'q> Search<'_, 'q, '_> {
-    /// Visits a partial choice of alternatives; `lower_bound` is the lower bound of the price of the alternatives in
-    /// `chosen`, `term` is the layout that all of them require, with free strides.
+    /// Visits a partial choice: `chosen` has an alternative for each of the first accesses. `lower_bound` is the lower
+    /// bound of their price, `term` the layout that all of them require, with free strides.
     fn visit(&mut self, chosen: &mut Vec<Chosen<'q>>, term: Option<StrideTerm>, lower_bound: f64) {
         let at = chosen.len();
         let rest: f64 = self.alternatives[at..]

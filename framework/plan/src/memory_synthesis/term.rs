@@ -19,8 +19,8 @@ pub struct StrideTerm {
     axes: Vec<u32>,
     /// For each of the lowest offset bits, the mask of coordinate bits that it may be assigned to.
     low: Vec<u64>,
-    /// How many of the `low` bits a swizzle must preserve. The bits above number the lanes of a copy that fetches
-    /// adjacent elements, so each may stand for any sum of these lanes' coordinate bits.
+    /// How many of the `low` bits a swizzle must preserve. The `low` bits above them number the lanes of a copy that
+    /// fetches adjacent elements; each may stand for any sum (over F2) of these lanes' coordinate bits.
     firm: usize,
     /// Coordinate bits in order of preference, for offset bits that may be assigned to several.
     order: Vec<u32>,
@@ -29,37 +29,40 @@ pub struct StrideTerm {
     groups: Vec<Vec<u32>>,
 }
 
-/// The reason why no memory layout allows an access by an alternative; nobody's fault: another alternative may do.
+/// The reason why no memory layout allows an access by one alternative. It is no error of the program: another
+/// alternative may be possible.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum StrideTermError {
-    /// A lane that only gives addresses holds elements that no other lane holds.
+    /// A bit of the lane index that may only select an address selects elements as well.
     #[error("bit {bit} of the lane must only provide addresses, but it has elements")]
     SilentLane {
         /// The bit of the lane index.
         bit: u32,
     },
-    /// A bit of the lane index within a slot moves along a sum of coordinate bits.
+    /// A bit of the lane index that selects a byte within a slot moves along a sum of coordinate bits instead of a
+    /// single one.
     #[error("a bit of the lane within a slot moves by {column:#b}, not a single coordinate bit")]
     SlotColumn {
         /// The mask of the coordinate bits.
         column: u64,
     },
-    /// Elements of a slot are not those of its lanes alone.
+    /// The coordinate bits that number the lanes of a slot are not theirs alone: other lanes, warps or registers move
+    /// along them.
     #[error("lanes within a slot move along the same bits as other lanes")]
     SharedBits,
-    /// A lane holds less than an access moves.
+    /// A lane holds fewer bits of the tensor than one access moves.
     #[error("a lane has {found_bits} bits, fewer than the {bits} of an access")]
     FewBits {
-        /// The bits that a lane holds.
+        /// The number of bits that a lane holds.
         found_bits: u64,
-        /// The bits of an access.
+        /// The number of bits that a lane moves in one access.
         bits: u64,
     },
-    /// The elements of a lane cannot be adjacent.
+    /// The elements that a lane moves in one access cannot be adjacent in memory.
     #[error("a lane does not have {bytes} bytes that can be adjacent")]
     NotAdjacent {
-        /// The bytes of an access.
+        /// The number of bytes that a lane moves in one access.
         bytes: u64,
     },
     /// No instruction copies an element: it is wider than the most that one lane copies in one access.
@@ -68,10 +71,10 @@ pub enum StrideTermError {
     /// The elements of a lane are not contiguous in global memory.
     #[error("a lane does not have {bytes} contiguous bytes of global memory")]
     NotContiguous {
-        /// The bytes that a lane copies.
+        /// The number of bytes that a lane copies in one access.
         bytes: u64,
     },
-    /// Lanes copy the same elements, or the coordinate bits do not distinguish theirs.
+    /// Two lanes copy the same elements, or the lanes' elements differ in more coordinate bits than the lane index has.
     #[error("lanes copy the same elements, or elements that no coordinate bits distinguish")]
     LaneBits,
     /// Several lanes copy one element.
@@ -80,7 +83,7 @@ pub enum StrideTermError {
     /// An element does not fit into a slot.
     #[error("an element is longer than a slot")]
     LongElement,
-    /// A slot begins or ends within an element.
+    /// The lowest bits of a slot number lanes, which would split an element.
     #[error("it splits elements")]
     SplitElement,
     /// The registers of a lane are not in the order of memory, which a copy keeps.
@@ -91,10 +94,10 @@ pub enum StrideTermError {
     },
 }
 
-/// The first disagreement of two stride terms, as the offset bit.
+/// The disagreement of two stride terms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Differ {
-    /// The offset bit that no coordinate bit can be assigned to.
+    /// The lowest offset bit that cannot be assigned to any coordinate bit.
     pub bit: usize,
 }
 
@@ -186,7 +189,8 @@ impl StrideTerm {
         }
     }
 
-    /// Returns a term with all strides free; the strides of the threads' bits are named first.
+    /// Returns a term whose strides are all free. The order of the names of the strides is: coordinate bits of
+    /// `threads`, then of `registers`, then all others.
     fn free(layout: &LinearLayout, threads: &[u64], registers: &[u64]) -> Self {
         let axes: Vec<u32> = layout.outs().iter().map(|(_, bits)| bits).collect();
         let bits: u32 = axes.iter().sum();
@@ -220,7 +224,8 @@ impl StrideTerm {
         self.firm
     }
 
-    /// Returns the common refinement of two terms (layouts that both allow), or the offset bit for which they disagree.
+    /// Returns the common refinement of two terms, which allows the layouts that both allow; or the offset bit on which
+    /// they disagree.
     pub(super) fn unify(&self, other: &Self) -> Result<Self, Differ> {
         let all = u64::MAX;
         let at = |term: &Self, bit: usize| term.low.get(bit).copied().unwrap_or(all);
@@ -265,7 +270,7 @@ impl StrideTerm {
         Some(taken)
     }
 
-    /// Whether the term allows the low offset bits of a memory layout.
+    /// Whether the low offset bits of a memory layout are assigned as the term allows.
     pub(super) fn admits(&self, memory: &LinearLayout) -> bool {
         let columns = memory.columns_of(Dim::OFFSET);
         self.low.len() <= columns.len()
@@ -273,7 +278,7 @@ impl StrideTerm {
                 .all(|(at, (&mask, &column))| (at >= self.firm || column.is_power_of_two()) && column & !mask == 0)
     }
 
-    /// Returns the modes (CuTe) that an offset bit may be assigned to, for messages.
+    /// Returns the coordinate bits to which the offset bit `bit` may be assigned, as text for messages.
     pub(super) fn choice(&self, bit: usize) -> String {
         let mask = self.low.get(bit).copied().unwrap_or(0);
         let mut first = 0;
@@ -286,7 +291,7 @@ impl StrideTerm {
         if named.is_empty() { "no free bit".to_owned() } else { named.join(" or ") }
     }
 
-    /// Returns the sizes and strides of the modes of each axis, in CuTe's order.
+    /// Returns the modes of each axis in CuTe's order: the size, and the stride as text, a number or a name.
     fn modes(&self) -> Vec<Vec<(u64, String)>> {
         let decided = self.assigned().unwrap_or_default();
         let index_of = |bit: u32| decided.iter().position(|&own| own == bit);
@@ -354,7 +359,7 @@ fn lane_of(bit: SegmentBit) -> Option<u32> {
     }
 }
 
-/// Returns the mask of the coordinate bits that registers cover without a thread.
+/// Returns the mask of the coordinate bits that the registers of one thread cover.
 fn bits_in_registers(registers: &[u64]) -> u64 {
     let own = tilewright_layout::f2::Subspace::span(registers.iter().copied());
     (0..64).map(|bit| 1u64 << bit).filter(|&unit| own.contains(unit)).fold(0, |all, unit| all | unit)

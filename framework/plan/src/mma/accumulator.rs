@@ -18,7 +18,7 @@ use super::plan::MmaPlan;
 
 const I1: Type = Type::Scalar(Element::I1);
 
-/// The accumulator between [`MmaPlan::emit_prologue`] and [`MmaPlan::emit_epilogue`].
+/// The accumulator of an MMA between [`MmaPlan::emit_prologue`] and [`MmaPlan::emit_epilogue`], as kernel IR values.
 #[derive(Debug, Clone)]
 pub struct Accumulator {
     /// The loop-carried values: one integer for each register of the accumulator's layout. For an accumulator in tensor
@@ -43,7 +43,8 @@ struct TensorMemoryAccumulator {
     space: TensorMemorySpace,
     /// The address in tensor memory of the first tile of the current warp group.
     of_group: Value,
-    /// The allocation of the columns, if it is for this accumulator alone.
+    /// The allocation of the columns, if the kernel allocates them for this accumulator alone; `None` if the caller has
+    /// allocated them.
     own: Option<TensorMemoryAllocation>,
 }
 
@@ -261,13 +262,13 @@ impl MmaPlan {
         memory.space.barriers.wait(builder, latest);
     }
 
-    /// Whether a chunk overwrites data that the MMAs of the chunk before read from tensor memory: scales.
+    /// Whether the MMAs read scales from tensor memory, which the next chunk overwrites.
     pub(super) fn has_scales_in_tensor_memory(&self) -> bool {
         self.atom.scales.as_ref().is_some_and(|scales| scales.tensor.is_some())
     }
 
-    /// Adds to `address` the offset of the current warp group's columns, plus `warp_offset[i]` if bit `i` of the warp's
-    /// index in its group is set.
+    /// Emits `address` plus the offset of the current warp group's columns and of this warp. Bit `i` of the warp's
+    /// index within its group adds `warp_offset[i]`.
     fn offset(&self, builder: &mut Builder, address: Value, warp_offset: &[u64]) -> Value {
         let lane_bits = self.problem.lanes.trailing_zeros();
         let [m, n] = self.tiling.warps;
@@ -289,7 +290,8 @@ fn moved(builder: &mut Builder, address: Value, columns: u64) -> Value {
     if columns == 0 { address } else { builder.binary_const(Binary::Add, address, columns as u32) }
 }
 
-/// Unpacks an accumulator, which has `count` elements in each value, into one integer for each element.
+/// Emits the unpacking of an accumulator: `values` hold `count` elements each, in the order of the registers. Returns
+/// one integer for each element.
 pub(super) fn unpacked(builder: &mut Builder, values: &[Value], count: u32, operands: &Operands) -> Vec<Value> {
     let narrow = carrier(operands.element_type);
     let mut all = Vec::with_capacity(values.len() * count as usize);

@@ -1,11 +1,11 @@
 //! Enumerates and ranks the candidates for an MMA.
 //!
-//! Candidates are all matrix instructions, each as it is and with A and B swapped, and plain multiply-adds with lanes
-//! in every arrangement; each with every warp partition. The fewest cycles win. Among candidates that are as good
+//! Candidates are all matrix instructions, each as it is and with A and B swapped, and plain multiply-adds for each
+//! number of lanes along M; each with every warp partition. The fewest cycles win. Among candidates that are as good
 //! ([`AS_GOOD`]) the order is: the fewest issues; the fewest registers; in a chain of MMAs, an accumulator whose lanes
-//! are those of operand A; an accumulator that is not transposed. Among the remaining equals and the orders of K, the
-//! plan wins whose operands reach their layouts at the lowest price in shared-memory wavefronts; then the first
-//! instruction in the table, in its own order of K.
+//! are those of operand A; no swap of A and B; an instruction without scales. Among the remaining equals and the orders
+//! of K, the plan wins whose operands reach their layouts in the fewest cycles; then the first instruction in the
+//! table, in its own order of K.
 
 use std::cmp::Ordering;
 
@@ -228,8 +228,8 @@ fn has_chained_lanes(plan: &MmaPlan) -> bool {
     plan.problem.in_chain && axes(&plan.c) == axes(&plan.a)
 }
 
-/// Returns the best plan as it is and the best plan with A and B swapped, each with the equally good plans whose
-/// accumulator is in other registers. `weighed` has the best plan first.
+/// Returns the best plan without and the best plan with A and B swapped. With each come the equally good plans of the
+/// same orientation whose accumulator has another layout. `weighed` has the best plan first.
 fn best_of_each_side(weighed: Vec<MmaPlan>) -> Vec<MmaPlan> {
     let mut kept: Vec<MmaPlan> = Vec::new();
     for plan in weighed {
@@ -241,8 +241,8 @@ fn best_of_each_side(weighed: Vec<MmaPlan>) -> Vec<MmaPlan> {
     kept
 }
 
-/// Returns the price of the operand loads, in shared-memory wavefronts, and the plan with the number of consecutive
-/// elements of K in a lane for which this price is lowest.
+/// Returns the cycles of a warp for the operand loads, and the variant of the plan `best` for which they are fewest.
+/// The variants differ by the number of consecutive elements of K in a lane.
 fn with_best_width(best: &MmaPlan, context: PlanContext<'_>) -> Result<(f64, MmaPlan), MmaError> {
     let price = |plan: &MmaPlan| -> Result<f64, MmaError> { Ok(plan.operand_load_price(context)?) };
     let of_width = |width: u32| -> Result<MmaPlan, MmaError> {

@@ -44,8 +44,8 @@ impl MmaCost {
             + self.conversion_cycles
     }
 
-    /// Computes the cost of an atom that is repeated over these layouts of the operands, of the accumulator and of the
-    /// scales.
+    /// Computes the cost of an MMA by `atom`, repeated as `tiling` says, with these layouts of both operands, of the
+    /// accumulator and of the scales.
     pub(super) fn new(
         problem: &MmaProblem,
         (atom, tiling): (&MmaAtom, &Tiling),
@@ -61,7 +61,7 @@ impl MmaCost {
         let by_atom = atom.scales.is_some();
         let (mut wavefronts, mut read, mut operations, mut scales) = (0, 0, 0, 0);
         let accumulator = words(c, atom.accumulator.bits);
-        // An accumulator in tensor memory reaches registers when the operands are dead.
+        // An accumulator in tensor memory is moved to registers after the last MMA, when the operands need none.
         let mut registers = if atom.tensor.is_some() { 0 } else { accumulator };
         let wavefront = widest_wavefront(target);
         for (((layout, from, to), scale), produced) in
@@ -118,8 +118,8 @@ impl MmaCost {
     }
 }
 
-/// Max registers of a lane that a kernel of the problem may use: in the target's default register mode, then in each
-/// larger mode; in the requested mode only if the problem requests one.
+/// Returns the max number of 32-bit registers of a lane in each register mode that a kernel of the problem may use: the
+/// target's default mode, then each larger mode; only the requested mode if the problem requests one.
 pub(super) fn limits(problem: &MmaProblem, target: &TargetDescription) -> Vec<u32> {
     let threads = problem.lanes.saturating_mul(problem.warps).max(1);
     let modes = target.limits.lane_registers(threads);
@@ -134,7 +134,7 @@ fn words(layout: &LinearLayout, bits: u32) -> u64 {
     (u64::from(bits) << layout.in_bits(Dim::REGISTER)).div_ceil(32)
 }
 
-/// Bits of the distinct elements that one warp holds in a layout.
+/// Returns the number of bits of the distinct elements that one warp has in a layout.
 fn different_bits(layout: &LinearLayout, element_type: ElementType) -> u64 {
     let warp_span = Subspace::span([layout.columns_of(Dim::REGISTER), layout.columns_of(Dim::LANE)].concat());
     u64::from(element_type.bits()) << warp_span.dimension()

@@ -15,9 +15,8 @@ pub(super) struct Tiles<'a> {
 }
 
 impl<'a> Tiles<'a> {
-    /// Computes the start address of the current warp's tiles in the memory at `buffer`, which has `layout`. Each set
-    /// bit of the thread index (lanes, then warps) moves the start address by the corresponding entry of `threads`, in
-    /// tiles.
+    /// Computes the start address of the current warp's tiles in the memory at `buffer`, which has `layout`. `threads`
+    /// has the distance in tiles (along dim0, dim1) that each bit of the thread index adds: lane bits, then warp bits.
     ///
     /// # Panics
     /// If the atom cannot read the layout: plans only have layouts that it reads.

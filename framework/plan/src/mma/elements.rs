@@ -44,8 +44,9 @@ pub(super) struct ElementConversion {
 }
 
 impl ElementConversion {
-    /// Emits the conversion of elements to the atom's type: unpacks, scales and casts them. `values` and `scales` have
-    /// one value for each register of the elements' layout.
+    /// Emits the conversion of elements to the atom's type: unpacks, scales and casts them. `values` has the loaded
+    /// value for each register of the elements' layout, and `scales` its scale; the result has one element for each
+    /// register.
     pub(super) fn emit(
         &self,
         builder: &mut Builder,
@@ -70,7 +71,7 @@ impl ElementConversion {
         cast.into_iter().map(PackedElement::from_value).collect()
     }
 
-    /// Multiplies elements by their scales in a type in which both are exact, and rounds to the atom's type.
+    /// Emits the product of each element with its scale in binary32, and its rounding to the atom's type.
     fn scaled(
         &self,
         builder: &mut Builder,
@@ -99,7 +100,7 @@ impl ElementConversion {
         all
     }
 
-    /// Converts elements to binary32.
+    /// Emits the conversion of elements to binary32, which is exact.
     fn exact_numbers(&self, builder: &mut Builder, values: &[Value]) -> Vec<Value> {
         let by_instructions = match self.from {
             ElementType::Float(format) => self.native.extend(builder, values, format, Element::F32),
@@ -122,8 +123,9 @@ pub(super) fn in_byte(element_type: ElementType) -> u32 {
     (8 / element_type.stored_bits().min(8)).trailing_zeros()
 }
 
-/// Unpacks one element for each register of a layout; `bytes` has the byte that contains the register's element.
-/// Register bits select the element within its byte, and so do lane bits that move within a byte.
+/// Returns the element of each register of a layout. `bytes` has the byte that contains the register's element;
+/// register bits, and lane bits that move within a byte along K, select the element in it. Wider elements fill their
+/// values.
 fn unpacked(
     builder: &mut Builder,
     bytes: &[Value],
@@ -177,7 +179,8 @@ fn decoded(builder: &mut Builder, value: Value, format: Format) -> Value {
     cast::decode_to_f32(builder, word, format)
 }
 
-/// Packs elements into one value that the atom takes; each element is as wide as the operand's elements.
+/// Emits the value that the atom takes for these elements: each as wide as the operand's elements are in a register,
+/// the first in the low bits.
 pub(super) fn packed(builder: &mut Builder, packed_elements: &[PackedElement], operands: &Operands) -> Value {
     if !operands.bits.is_power_of_two() {
         return across_words(builder, packed_elements, operands.bits);
@@ -201,7 +204,7 @@ pub(super) fn packed(builder: &mut Builder, packed_elements: &[PackedElement], o
     builder.pack(&wide)
 }
 
-/// Packs elements whose width is not a power of two: some straddle two words.
+/// Emits the packing of elements of `bits` bits, a width that is no power of two: some elements straddle two words.
 fn across_words(builder: &mut Builder, packed_elements: &[PackedElement], bits: u32) -> Value {
     let count = (packed_elements.len() as u32 * bits).div_ceil(32).next_power_of_two();
     let mut words = vec![builder.i32(0); count as usize];
@@ -220,7 +223,8 @@ fn across_words(builder: &mut Builder, packed_elements: &[PackedElement], bits: 
     builder.pack(&words)
 }
 
-/// Emits the byte of several elements: the loaded byte if it holds these elements in order, else a newly packed byte.
+/// Emits the byte that packs elements of `bits` bits: the loaded byte if it holds just these elements in order, else a
+/// new one.
 fn byte_of(builder: &mut Builder, packed_elements: &[PackedElement], bits: u32) -> Value {
     let first = packed_elements[0].value;
     let as_loaded = (0..)

@@ -101,8 +101,8 @@ impl MmaPlan {
         matrix
     }
 
-    /// Packs the registers of an operand as the atom takes them: one value for each repetition of the atom, ordered by
-    /// (repetition along M or N, repetition along K).
+    /// Emits the packed values of an operand in registers, one for each repetition of the atom. The repetitions along K
+    /// are fastest, those along M or N slowest.
     fn packed(&self, builder: &mut Builder, packed_elements: &[PackedElement], operands: &Operands) -> Vec<Value> {
         packed_elements
             .chunks(1 << operands.registers.len())
@@ -110,8 +110,8 @@ impl MmaPlan {
             .collect()
     }
 
-    /// Packs the scales of each repetition of the atom, 2^`bits` registers in each value; ones if the problem has no
-    /// scales.
+    /// Emits the packed scales of operand A (`side` 0) or B (1) for each repetition of the atom, 2^`bits` registers in
+    /// each value; all scales are one if the problem has none.
     pub(super) fn packed_scales(&self, builder: &mut Builder, side: usize, values: &[Value], bits: u32) -> Vec<Value> {
         let Some(scales) = &self.atom.scales else { return Vec::new() };
         let operands = [&scales.a, &scales.b][side];
@@ -126,9 +126,9 @@ impl MmaPlan {
         vec![own; 1 << ([m, n][side] + k + operands.registers.len() as u32 - bits)]
     }
 
-    /// Returns the instruction's operand value for each tile, ordered by (tile along M or N, tile along K): packed
-    /// registers, or descriptors of tiles in shared memory. For an operand in shared memory `packed_elements` has one
-    /// entry, the address of the memory.
+    /// Emits the instruction's operand values for the tiles of A (`side` 0) or B (1): packed registers, or matrix
+    /// descriptors of tiles in shared memory. Tiles along K are fastest, those along M or N slowest. For an operand in
+    /// shared memory `packed_elements` has one entry, the address of the memory.
     pub(super) fn tiles(&self, builder: &mut Builder, packed_elements: &[PackedElement], side: usize) -> Vec<Value> {
         let [m, n, k] = self.tiling.repeats();
         let (layout, operands, repeats) = match side {
@@ -142,7 +142,7 @@ impl MmaPlan {
         let groups = self.tiling.warpgroup_tiles().into_iter().map(|group| tile(group[side], 0));
         let threads: Vec<[u64; 2]> = own.chain(groups).collect();
         let tiles = Tiles::new(builder, (layout, memory), packed_elements[0].value, lane_bits, &threads);
-        // Repetitions lie beyond the warp groups.
+        // The index of a tile along M or N has the bits of the warp group lowest, then those of the repetition.
         let beyond = self.tiling.warps[side];
         let all = (0..1u64 << (repeats + k)).map(|at| tile(at >> k << beyond, at & ((1 << k) - 1)));
         all.map(|at| tiles.descriptor(builder, at)).collect()

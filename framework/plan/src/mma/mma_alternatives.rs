@@ -16,8 +16,8 @@ use super::{MmaCost, MmaError, MmaProblem, WarpPartition};
 /// Max cycles of a listed alternative, as a multiple of the best plan's cycles (MMAs alone).
 const SLOWEST: f64 = 2.0;
 
-/// Returns problems that fix a plan other than `best` with both operands in registers. There are at most `most`,
-/// ordered by the time of MMAs and operand loads, the quickest first.
+/// Returns problems that each allow one plan other than `best` only, with both operands in registers. There are at most
+/// `most`, ordered by the predicted time of MMAs and operand loads, the quickest first.
 ///
 /// # Errors
 /// [`MmaError::Movement`], [`MmaError::Layout`].
@@ -55,8 +55,8 @@ pub fn mma_alternatives(
     Ok(found.iter().map(|(_, plan)| plan.explicit_problem()).collect())
 }
 
-/// Whether every lane holds the same elements of all operands and of the result by both plans, in any order of
-/// registers: then only the instructions differ.
+/// Whether both plans give every lane the same elements of both operands and of the result, in any order of registers:
+/// then only the instructions differ.
 fn has_places_of(one: &MmaPlan, other: &MmaPlan) -> bool {
     let sorted = |layout: &LinearLayout| {
         let mut columns = layout.columns_of(Dim::REGISTER).to_vec();
@@ -70,8 +70,8 @@ fn has_places_of(one: &MmaPlan, other: &MmaPlan) -> bool {
     same(&one.a, &other.a) && same(&one.b, &other.b) && same(&one.c, &other.c)
 }
 
-/// Returns the cycles for each warp of both operand loads of a plan; `fed` caches the price of each
-/// layout, since many plans share layouts.
+/// Returns the cycles of a warp for both operand loads of a plan. `fed` caches the cycles of each layout of A and of B,
+/// since many plans share layouts.
 fn operand_load_price(
     plan: &MmaPlan,
     fed: &mut [Vec<(LinearLayout, f64)>; 2],
@@ -110,8 +110,8 @@ fn atoms(problem: &MmaProblem, context: PlanContext<'_>) -> Vec<MmaAtom> {
     found
 }
 
-/// Returns the plans of an atom for each warp partition and each possible `n_width` (consecutive columns of the result
-/// in a lane).
+/// Returns the plans of an atom whose MMAs and casts take at most `limit` cycles: for each warp partition, and each
+/// number of consecutive columns of the result in a lane (`n_width`).
 fn warp_partition(problem: &MmaProblem, atom: &MmaAtom, limit: f64, target: &TargetDescription) -> Vec<MmaPlan> {
     let (k, warps) = (problem.bits()[2], problem.warps.trailing_zeros().saturating_sub(atom.group));
     let widest = target.global.access_bits.iter().copied().max().unwrap_or(8);
@@ -134,7 +134,8 @@ fn warp_partition(problem: &MmaProblem, atom: &MmaAtom, limit: f64, target: &Tar
     plans
 }
 
-/// Returns a plan for each number of consecutive elements of K in a lane that one access can load.
+/// Returns variants of a plan with other orders of K: one for each number of consecutive elements of K in a lane that
+/// one access can load.
 fn ordered(plan: &MmaPlan, target: &TargetDescription) -> Result<Vec<MmaPlan>, MmaError> {
     let widest = target.global.access_bits.iter().copied().max().unwrap_or(8);
     let narrow = plan.problem.a.bits().min(plan.problem.b.bits());

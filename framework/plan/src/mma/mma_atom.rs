@@ -85,8 +85,8 @@ pub(super) struct ScalesInTensorMemory {
     pub columns: u64,
 }
 
-/// Checks of the types of instructions' operands. A table lists hundreds of shapes with the same types one after the
-/// other, so the last result is kept.
+/// A check of the element types of instructions' operands, which caches its last result: a table lists hundreds of
+/// shapes with the same types one after the other.
 #[derive(Default)]
 pub(super) struct TypeChecks<'a> {
     last: Option<(OperandTypes<'a>, Result<(), String>)>,
@@ -102,8 +102,8 @@ struct OperandTypes<'a> {
 }
 
 impl<'a> TypeChecks<'a> {
-    /// Checks the types of an instruction's operands, before their layouts are built: whether its atom, or the atom with
-    /// A and B swapped, can represent the values of the problem. The error is that of the first.
+    /// Checks whether an instruction's operand types, or these with A and B swapped, can represent the values of the
+    /// problem; no layouts are built. The error is that of the orientation without the swap.
     pub(super) fn check(&mut self, row: &'a Instruction, problem: &MmaProblem) -> Result<(), String> {
         let types = OperandTypes::of(row);
         if let Some((last, result)) = &self.last
@@ -163,8 +163,8 @@ fn row_scales(row: &Instruction, required: &str, table: &TensorMoveTable) -> Res
 }
 
 impl Scales {
-    /// Returns the scales of an instruction with a tile of M, N and K; `None` if it takes no scales. Instructions list
-    /// the scales of `b` by columns of `b`.
+    /// Returns the scales of an instruction whose tile has these sizes (log2 of M, N and K); `None` if it takes no
+    /// scales. An instruction's table entry has the scales of `b` as columns of `b` x blocks; here they are transposed.
     fn of(row: &Instruction, [m, n, k]: [u32; 3], table: &TensorMoveTable) -> Result<Option<Self>, String> {
         if !row.takes_scales() {
             return Ok(None);
@@ -178,7 +178,8 @@ impl Scales {
         Ok(Some(Self { a, b: b.transposed(), tensor, block: k - of_a[1] }))
     }
 
-    /// Whether the atom can multiply an operand with these scales. An operand without scales gets scales of one.
+    /// Whether the atom can multiply an operand with these scales: it has their type and block. An operand without
+    /// scales gets scales of one.
     fn fit(&self, scale: Option<Scale>) -> bool {
         scale.is_none_or(|scale| scale.element_type == self.a.element_type && scale.bits() == self.block)
     }
@@ -379,15 +380,16 @@ impl MmaAtom {
         Ok(())
     }
 
-    /// Whether the atom has the orientation and the lanes that the problem's warp partition requires.
+    /// Whether the atom fits the warp partition that the problem fixes: the orientation (A and B swapped or not), and
+    /// the lanes along M of plain multiply-adds.
     pub(super) fn has_partition(&self, problem: &MmaProblem) -> bool {
         let Some(shared) = problem.warp_partition else { return true };
         let lanes = |lanes: u64| self.row.is_some() || lanes == self.lanes_along_rows();
         self.transposed == shared.swap_ab && shared.lanes.is_none_or(lanes)
     }
 
-    /// Returns the bits of K in the atom's tile that a lane holds in registers of both operands, or of the operand that
-    /// is in registers.
+    /// Returns the bits of K in the atom's tile that are register bits of both operands, or of the only operand in
+    /// registers.
     pub(super) fn in_registers(&self) -> Vec<u32> {
         let holds = |operand: &Operands, at: [u64; 2]| operand.memory.is_some() || operand.registers.contains(&at);
         let in_registers = |bit: &u32| holds(&self.a, [0, 1 << bit]) && holds(&self.b, [1 << bit, 0]);
@@ -402,7 +404,7 @@ impl MmaAtom {
         sides.iter().zip(k_permuted).all(is_free) && sides.iter().any(|operand| operand.memory.is_none())
     }
 
-    /// Returns the number of lanes along the rows of the tile of plain multiply-adds.
+    /// Returns the number of lanes along M of the tile of plain multiply-adds.
     pub(super) fn lanes_along_rows(&self) -> u64 {
         1 << self.tile[0]
     }
@@ -460,8 +462,8 @@ fn check_accumulator(element: ElementType, problem: &MmaProblem) -> Result<(), S
     }
 }
 
-/// Checks that an instruction which takes the operand `what` as `to` gets all values of `from`, multiplied by their
-/// scales unless the instruction `takes_scales`.
+/// Checks that an instruction gets all values of the problem's type `from` for the operand `what`, which it takes as
+/// type `to`; with scales, all products with the scales, unless the instruction `takes_scales`.
 fn check_type(
     what: &str,
     [from, to]: [ElementType; 2],

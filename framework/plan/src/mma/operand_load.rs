@@ -226,8 +226,8 @@ pub(super) fn stored_bytes(
 }
 
 impl Matrix {
-    /// Describes one chunk (2^`chunk` elements of K) of an operand in global memory; elements narrower than a byte are
-    /// counted in bytes.
+    /// Describes one chunk (2^`chunk` elements of K) of operand A (`side` 0) or B (1) in global memory; elements
+    /// narrower than a byte are counted in bytes along K.
     pub(super) fn of_operand(problem: &MmaProblem, chunk: u32, side: usize) -> Self {
         let element_type = problem.operand_types()[side];
         let [m, n, k] = problem.shape;
@@ -254,8 +254,9 @@ impl Matrix {
     }
 }
 
-/// Returns a function that emits the address of a register's element in a matrix at `base`. The offsets of coordinate
-/// bits are added over F2, so strides must be powers of two, which do not carry.
+/// Returns a function that emits the global address of the element of a register of `layout`, in a matrix at `base`.
+/// `strides` are those of rows and columns in elements; they must be powers of two, since coordinate bits are added
+/// over F2.
 pub fn matrix_addresses(
     builder: &mut Builder,
     layout: &LinearLayout,

@@ -31,7 +31,8 @@ impl MmaPlan {
         Ok(Some(stored))
     }
 
-    /// Returns the same plan with the cycles that move produced operands added to the cost.
+    /// Returns the same plan with a new `operand_load_cycles` in its cost: the cycles that move the operands which
+    /// another MMA produced.
     pub(super) fn with_conversion_cycles(mut self, context: PlanContext<'_>) -> Result<Self, MovementError> {
         self.cost.operand_load_cycles = 0.0;
         for side in 0..2 {
@@ -40,12 +41,13 @@ impl MmaPlan {
         Ok(self)
     }
 
-    /// Cycles for each warp that bring both operands to their layouts, from memory or from another MMA.
+    /// Returns the cycles of a warp, without latency, that bring both operands to their layouts, from memory or from
+    /// another MMA.
     pub(super) fn operand_load_price(&self, context: PlanContext<'_>) -> Result<f64, MovementError> {
         Ok(self.operand_load_price_of(0, context)? + self.operand_load_price_of(1, context)?)
     }
 
-    /// Cycles for each warp that bring operand A (`side` 0) or B (1) to its layout, without latency.
+    /// Returns the cycles of a warp, without latency, that bring operand A (`side` 0) or B (1) to its layout.
     pub(super) fn operand_load_price_of(&self, side: usize, context: PlanContext<'_>) -> Result<f64, MovementError> {
         let warps = u64::from(self.problem.warps);
         Ok(match self.operand_movement(side, context)? {

@@ -44,8 +44,8 @@ impl Order {
         self.moved(k) & ((1 << self.size) - 1)
     }
 
-    /// Returns the index of the atom's element `k` in units of the matrices' K: zero for elements of the matrices,
-    /// otherwise the element is padding.
+    /// Returns the position of the atom's element `k`, divided by the matrices' K and rounded down: zero for elements
+    /// of the matrices; the others are padding.
     pub(super) fn padding(&self, k: u64) -> u64 {
         self.moved(k) >> self.size
     }

@@ -17,7 +17,7 @@ use super::plan::MmaPlan;
 
 impl MmaPlan {
     /// The queue whose MMAs may be in flight while the program continues. `None` unless both operands are read from
-    /// shared memory.
+    /// shared memory and the atom takes no scales.
     #[must_use]
     pub fn pending_queue(&self) -> Option<Queue> {
         let atom = &self.atom;
@@ -25,7 +25,8 @@ impl MmaPlan {
         atom.queue.filter(|_| atom.scales.is_none() && reads)
     }
 
-    /// Whether an MMA by the plan `other` can accumulate into the pending accumulator of this plan.
+    /// Whether MMAs by the plan `other` can accumulate into the accumulator of this plan while its MMAs are in flight:
+    /// both have the same accumulator layout, queue and warp partition.
     #[must_use]
     pub fn can_accumulate_into(&self, other: &Self) -> bool {
         let [own, other_atom] = [&self.atom, &other.atom];
@@ -42,7 +43,8 @@ impl MmaPlan {
         (1usize << self.c.in_bits(Dim::REGISTER)) >> self.atom.accumulator.registers.len()
     }
 
-    /// Emits the conversion of an accumulator, one integer for each register of its layout, to pending values.
+    /// Emits ready async tokens for an initial accumulator: `c` has one integer for each register of its layout, a
+    /// token holds the registers of one issue. Empty if the MMAs complete at once.
     pub fn emit_pending_accumulator(&self, builder: &mut Builder, c: &[Value]) -> Vec<Value> {
         let Some(queue) = self.atom.queue else { return Vec::new() };
         let packed_elements: Vec<PackedElement> = c.iter().copied().map(PackedElement::from_value).collect();
@@ -54,8 +56,8 @@ impl MmaPlan {
         words.into_iter().map(|word| builder.ready_token(queue, word)).collect()
     }
 
-    /// Issues the MMAs on operands at these shared-memory addresses and commits them as a group; returns the pending
-    /// accumulator.
+    /// Issues the MMAs on operands A and B at these shared-memory addresses, and commits them as a group; returns the
+    /// new pending accumulator.
     pub fn emit_async(&self, builder: &mut Builder, addresses: [Value; 2], accumulator: &[Value]) -> Vec<Value> {
         let (Some(queue), Some(row)) = (self.atom.queue, &self.atom.row) else { return Vec::new() };
         let [a, b] = [0, 1].map(|side| self.tiles(builder, &[PackedElement::from_value(addresses[side])], side));
@@ -74,8 +76,8 @@ impl MmaPlan {
         accumulator
     }
 
-    /// Issues the MMAs on operands at these shared-memory addresses, which accumulate in tensor memory, and commits them
-    /// as a group.
+    /// Issues the MMAs on operands at these shared-memory addresses, which accumulate in tensor memory, and commits
+    /// them as a group.
     pub fn emit_async_in_tensor_memory(
         &self,
         builder: &mut Builder,
@@ -86,7 +88,8 @@ impl MmaPlan {
         self.issue_chunk(builder, [a, b], [&[], &[]], accumulator, true)
     }
 
-    /// Unpacks an accumulator after its wait; returns one integer for each register of its layout.
+    /// Unpacks the values `words` of an accumulator whose wait has passed; returns one integer for each register of its
+    /// layout.
     pub fn unpack_completed(&self, builder: &mut Builder, words: &[Value]) -> Vec<Value> {
         unpacked(builder, words, 1 << self.atom.accumulator.registers.len(), &self.atom.accumulator)
     }

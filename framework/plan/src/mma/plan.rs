@@ -73,7 +73,7 @@ impl MmaPlan {
         refused
     }
 
-    /// Plans the MMA for lanes of `limit` registers.
+    /// Plans the MMA with the restriction that a lane has `limit` 32-bit registers.
     fn within_registers(
         problem: &MmaProblem,
         atom: &MmaAtom,
@@ -210,7 +210,7 @@ impl MmaPlan {
     }
 
     /// The register mode: the number of 32-bit registers of a lane that the kernel must be compiled for; 0 for the
-    /// target's default. [`MmaPlan::emit_prologue`] is_stated for it.
+    /// target's default. [`MmaPlan::emit_prologue`] requires it of the kernel.
     #[must_use]
     pub fn registers(&self) -> u32 {
         self.registers
@@ -234,8 +234,8 @@ impl MmaPlan {
         1 << self.width
     }
 
-    /// Returns the K permutation of a pre-shuffled operand: the position in the matrix of each position in the
-    /// operand's memory.
+    /// Returns the K permutation of a pre-shuffled operand: the layout maps a position along K in the operand's memory
+    /// to the position along K in the matrix.
     ///
     /// # Errors
     /// None for plans from this module.

@@ -183,7 +183,7 @@ impl MmaProblem {
         Self { required: required.into(), ..self }
     }
 
-    /// With this MMA atom, by the name of its instruction.
+    /// With the MMA atom of this name: an instruction of the table, or plain multiply-adds.
     #[must_use]
     pub fn with_unit(self, atom: impl Into<Option<String>>) -> Self {
         Self { atom: atom.into(), ..self }
@@ -268,7 +268,7 @@ fn check_scale(scale: Scale, operand: ElementType) -> Result<(), MmaError> {
     Ok(())
 }
 
-/// Max size of a tile along one axis, in elements.
+/// Max size of M, N or K, in elements.
 const MOST: u64 = 1 << 16;
 
 /// The reason why an MMA problem has no plan.

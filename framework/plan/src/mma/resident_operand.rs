@@ -29,9 +29,10 @@ pub struct OperandStore {
 }
 
 impl MmaPlan {
-    /// Returns the layout of the registers that hold operand A (`side` 0) or B (1) over all of K, M x K or K x N. For
-    /// elements narrower than a byte it is the layout of their bytes; registers of one byte are replicas. `None` if any
-    /// layout will do, because the atom reads the operand from shared memory and registers can be stored one by one.
+    /// Returns the layout of the registers that have operand A (`side` 0) or B (1) over all of K, M x K or K x N. If
+    /// elements are narrower than a byte, it is the layout of their bytes, and registers with elements of the same byte
+    /// are replicas. `None` if any layout will do, because the atom reads the operand from shared memory and registers
+    /// can be stored one by one.
     ///
     /// # Errors
     /// [`MovementError`].
@@ -62,8 +63,8 @@ impl MmaPlan {
         self.stored_from(side, context.target)
     }
 
-    /// Returns the register layout of an operand's scales over all of K, rows x blocks of K; in each chunk, the
-    /// operand's layout determines it. `None` for an operand without scales.
+    /// Returns the register layout of the scales of operand A (`side` 0) or B (1) over all of K, rows x blocks of K; in
+    /// each chunk, the operand's layout determines it. `None` for an operand without scales.
     ///
     /// # Errors
     /// None for plans from this module.
@@ -179,14 +180,16 @@ impl MmaPlan {
         addresses
     }
 
-    /// Returns the range of one chunk in `values`, which holds `packed_elements` equal parts of K, one after the other.
+    /// Returns the range in `values` that belongs to chunk `chunk` of K. `values` has `total_chunks` equal parts along
+    /// K, one after the other; if these are fewer than the plan's chunks, several chunks share a part.
     fn chunk_range(&self, values: &[Value], chunk: usize, total_chunks: usize) -> std::ops::Range<usize> {
         let count = values.len() / total_chunks.max(1);
         let at = chunk * total_chunks / self.chunks() as usize;
         at * count..(at + 1) * count
     }
 
-    /// Returns the number of chunks with scales of their own; fewer than all chunks if a scale covers several.
+    /// Returns the number of equal parts along K in the registers `scales` of operand A (`side` 0) or B (1); fewer than
+    /// the plan's chunks if a scale covers several chunks.
     fn scale_chunks(&self, side: usize, scales: &[Value]) -> usize {
         let per_chunk = self.scales[side].as_ref().map_or(1, |layout| 1usize << layout.in_bits(Dim::REGISTER));
         (scales.len() / per_chunk).max(1)
@@ -195,7 +198,8 @@ impl MmaPlan {
     /// Emits the kernel IR that multiplies the operands over all of K, chunk by chunk, and adds the result to the
     /// accumulator. An operand is given by its registers in the layout of a chunk, one chunk after the other, or by the
     /// address of each chunk in shared memory. Scales are given by their registers in the same order. MMAs that
-    /// accumulate in tensor memory are waited for once, after the last chunk.
+    /// accumulate in tensor memory are waited for once, after the last chunk, unless their scales are in tensor memory
+    /// too.
     ///
     /// # Panics
     /// If the number of values differs from the registers of the layouts.
@@ -225,8 +229,8 @@ impl MmaPlan {
         if side == 0 { (&self.a, &self.atom.a) } else { (&self.b, &self.atom.b) }
     }
 
-    /// Extends a layout of one chunk to all of K; the highest bits of the input dim `dim` select the chunk. K is
-    /// counted in groups of 2^`bits` elements.
+    /// Extends a layout of one chunk to all of K, along the axis `k_axis`; new highest bits of the input dim `dim`
+    /// select the chunk. K is counted in groups of 2^`bits` elements.
     fn over_chunks(
         &self,
         layout: &LinearLayout,
@@ -239,8 +243,8 @@ impl MmaPlan {
     }
 }
 
-/// Extends a layout with high bits of the input dim `dim`, which move along an axis by the bits `first..end` of its
-/// coordinate.
+/// Extends a layout by `end - first` new highest bits of the input dim `dim`. They move along an axis by 2^`first`,
+/// twice that, and so on.
 fn extended(layout: &LinearLayout, axis: usize, dim: Dim, [first, end]: [u32; 2]) -> Result<LinearLayout, LayoutError> {
     let axis = Dim::tensor(axis);
     let outs: Vec<(Dim, u64)> = (layout.outs().iter())

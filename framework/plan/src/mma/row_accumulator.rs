@@ -6,7 +6,7 @@ use tilewright_target::{Instruction, TargetDescription, TensorOperand};
 use super::MmaProblem;
 use super::operands::{Operands, element_type};
 
-/// The place of an accumulator in tensor memory.
+/// An accumulator in tensor memory: its columns, and the moves between them and registers.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct InTensorMemory {
     pub moves: TensorMoves,
@@ -25,8 +25,8 @@ pub(super) struct RowAccumulator {
 }
 
 impl RowAccumulator {
-    /// Returns the accumulators of an instruction: one if it is in registers, else one for each instruction that moves
-    /// it to registers. It is an error if the instruction accumulates in another type than the problem.
+    /// Returns the accumulators of an instruction: one if it is in registers, else one for each candidate of moves to
+    /// registers. It is an error if the instruction accumulates in tensor memory in another type than the problem's.
     pub(super) fn of(
         row: &Instruction,
         problem: &MmaProblem,

@@ -22,7 +22,8 @@ pub(super) struct Tiling {
     pub chunk: u32,
     /// Log2 of the M and N of the matrices.
     size: [u32; 2],
-    /// Log2 of the consecutive columns that a lane holds, among the columns that registers repeat.
+    /// Log2 of the number of consecutive columns of the result in a lane (`n_width`), which repetitions of the atom
+    /// hold.
     beside: u32,
 }
 
@@ -44,9 +45,9 @@ impl Tiling {
         self.chunk.max(self.tile[2])
     }
 
-    /// Returns the bits of K that may come first in the order: those that lanes of the atom hold in registers, and
-    /// those of repetitions. Empty if the atom reads an operand from memory in the order of the matrices, which fixes
-    /// the order of K; an operand that is permuted in memory (`k_permuted`) does not.
+    /// Returns the bits of K that may come first in the order of K: register bits of the atom's operands, then the bits
+    /// of its repetitions. Empty if the atom reads an operand from memory in the order of the matrices, which fixes the
+    /// order of K; an operand that is permuted in memory (`k_permuted`) does not.
     pub(super) fn in_registers(&self, atom: &MmaAtom, k_permuted: [bool; 2]) -> Vec<u32> {
         if !atom.has_free_order(k_permuted) {
             return Vec::new();
@@ -112,8 +113,8 @@ impl Tiling {
         Ok([of(0)?, of(1)?])
     }
 
-    /// Returns the first canonical layout of the operand that a matrix with 2^`size[0]` rows and 2^`size[1]` columns
-    /// fills, and whose tiles descriptors can all reach.
+    /// Returns the memory layout of a matrix with 2^`size[0]` rows and 2^`size[1]` columns: the first canonical layout
+    /// of the operand that it fills, if matrix descriptors reach all its tiles.
     fn in_memory(&self, operand: &MemoryOperand, size: [u32; 2]) -> Result<LinearLayout, MmaError> {
         for canonical_layout in &operand.layouts {
             let Some(layout) = operand_memory_layout(operand, canonical_layout, size.map(|bits| 1 << bits))? else {
@@ -131,7 +132,7 @@ impl Tiling {
         Err(MmaError::Impossible { reasons })
     }
 
-    /// Returns the distance in tiles between warp groups, for each bit of the group's index: (tiles of A along M, tiles
+    /// Returns for each bit of the index of a warp group the distance in tiles that it adds: (tiles of A along M, tiles
     /// of B along N).
     pub(super) fn warpgroup_tiles(&self) -> Vec<[u64; 2]> {
         let within = |bit: u32, axis: usize| if self.tile[axis] + bit < self.size[axis] { 1 << bit } else { 0 };
@@ -139,7 +140,7 @@ impl Tiling {
         along_n.chain((0..self.warps[0]).map(|bit| [within(bit, 0), 0])).collect()
     }
 
-    /// Returns the order of the accumulator's columns: consecutive columns of a lane come first.
+    /// Returns the order of the result's columns, which puts the consecutive columns of a lane (`n_width`) first.
     fn column_order(&self) -> Order {
         let first = self.tile[1] + self.warps[1];
         let in_registers: Vec<u32> = (first..self.size[1]).collect();
@@ -169,8 +170,10 @@ impl Tiling {
         (0..self.warps[1]).map(|bit| [0, 1 << (self.tile[1] + bit)]).collect()
     }
 
-    /// Builds the layout of an operand from the atom's, its repetitions in registers, and the warps. Warps of the atom
-    /// come first, then those along N, then those along M. Positions beyond the matrix alias positions within it.
+    /// Builds the layout of an operand from the atom's layout, its repetitions in registers, and the warps: those that
+    /// issue the atom together come first, then those along N (`columns`), then those along M (`rows`). `position` maps
+    /// a coordinate of the atom and its repetitions to one of the matrix; positions beyond the matrix alias positions
+    /// within it.
     fn layout(
         &self,
         atom: &Operands,

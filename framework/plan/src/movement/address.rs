@@ -29,7 +29,7 @@ pub struct ClusterBits {
     pub group: u64,
 }
 
-/// Index values (lane, warp, block), each with the matrix columns of its bits.
+/// Index values (lane, warp, block), each with the matrix columns of its bits, lowest bit first.
 type IndexTerms<'a> = SmallVec<[(Value, &'a [u64]); 3]>;
 
 impl ThreadIndices {
@@ -67,7 +67,8 @@ impl ThreadIndices {
         builder.compare(Compare::Ne, bit, zero)
     }
 
-    /// Emits this lane's index with the bits of `ones` set and the bits of `zeros` cleared; a bit in both is set.
+    /// Emits this lane's index with the bits in the mask `ones` set and those in the mask `zeros` cleared; a bit in
+    /// both is set.
     pub(super) fn lane_with(self, builder: &mut Builder, ones: u32, zeros: u32) -> Value {
         let mut lane = self.lane;
         if ones != 0 {
@@ -146,9 +147,9 @@ pub fn emit_product(builder: &mut Builder, value: Value, columns: &[u64]) -> Val
     sum_with(builder, sum, 0)
 }
 
-/// Emits addresses that are F2-linear in the thread index and a constant, with padding. The part of an address that
-/// depends on the thread is computed once for each constant that shares bits with it; other constants become
-/// immediates.
+/// Emits byte addresses: the product over F2 of a matrix and the thread index, plus (over F2) a constant, plus padding.
+/// The part that depends on the thread is computed once for each constant that shares bits with it; other constants
+/// become immediates.
 #[derive(Debug)]
 pub struct LinearAddress {
     base: Value,
@@ -161,7 +162,8 @@ pub struct LinearAddress {
 }
 
 impl LinearAddress {
-    /// Makes addresses from `base`; `columns` has the byte offset of each bit of the thread index.
+    /// Creates addresses relative to `base`; `columns` has the byte offset that each bit of the thread index adds (over
+    /// F2). Constants are in elements of `element_bytes` bytes.
     pub fn new(builder: &mut Builder, thread: ThreadIndices, base: Value, columns: &[u64], element_bytes: u64) -> Self {
         let thread_bits = columns.iter().fold(0, |all, column| all | column);
         let thread_offset = thread.emit_product(builder, columns);

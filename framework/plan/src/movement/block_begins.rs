@@ -57,7 +57,7 @@ impl BlockOrigins {
         self.each.clone()
     }
 
-    /// Iterates over the origins of all blocks of all warps.
+    /// Iterates over the origins (dim0, dim1) of all blocks of all warps, relative to the tile.
     pub(super) fn all(&self) -> impl Iterator<Item = [u64; 2]> {
         let of_warp = |warp: u64| {
             let warp_begin = self.warps.iter().enumerate().filter(move |(bit, _)| warp >> bit & 1 == 1);

@@ -111,8 +111,8 @@ impl BlockLoads {
         Some(loads)
     }
 
-    /// Counts the transactions of all issues of all warps, each of `sector_bytes` bytes; a transaction is not shared
-    /// between issues.
+    /// Counts the global-memory transactions, each of `sector_bytes` bytes, of all issues of all warps for the tile at
+    /// the origin of the matrix; a transaction is not shared between issues.
     fn sectors(&self, sector_bytes: u64) -> u64 {
         let pitch = self.source.stats(self.element_bits).pitch;
         let of_block = |begin: [u64; 2]| -> u64 {
@@ -121,7 +121,8 @@ impl BlockLoads {
                 let first = (major + row) * pitch + minor * u64::from(self.element_bits) / 8;
                 (first / sector_bytes, (first + self.block.row_bytes()).div_ceil(sector_bytes))
             });
-            // Rows follow each other in memory, so two neighbours share at most one transaction.
+            // The rows of a block follow each other in memory, so a row shares at most one transaction with the row
+            // before it.
             let mut last = 0;
             let touched = rows.map(|(first, end)| {
                 let count = end.saturating_sub(first.max(last));
@@ -187,7 +188,7 @@ impl BlockLoads {
     }
 }
 
-/// Returns the coordinates (dim0, dim1) of each column of an input dim.
+/// Returns the coordinates (dim0, dim1) of the column of each bit of an input dim.
 fn coordinate_columns(layout: &LinearLayout, dim: Dim) -> Vec<[u64; 2]> {
     let at = |&column: &u64| [0, 1].map(|axis| layout.outs().coordinate(column, Dim::tensor(axis)));
     layout.columns_of(dim).iter().map(at).collect()

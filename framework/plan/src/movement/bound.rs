@@ -22,8 +22,8 @@ pub struct Bound {
 }
 
 impl Bound {
-    /// The fewest operations with these wavefronts and shuffles: one access for each direction, and shuffles of the
-    /// cheapest kind.
+    /// Returns the fewest operations with the bound's wavefronts and shuffles: one access for each direction that has
+    /// wavefronts, and shuffles of the cheapest kind.
     pub(super) fn least_counts(&self) -> Counts {
         Counts {
             wavefronts_stored: self.wavefronts_stored,
@@ -64,7 +64,7 @@ pub(super) fn of_cluster(conversion: &ConversionProblem, context: &PlanContext<'
     through_memory(conversion, context, all, conversion.warps() << dst.blocks.len())
 }
 
-/// Computes the bound of plans that store 2^`stored` elements by `warps` warps.
+/// Computes the bound of plans of `warps` warps that together store 2^`stored` distinct elements to shared memory.
 fn through_memory(conversion: &ConversionProblem, context: &PlanContext<'_>, stored: u32, warps: u64) -> Bound {
     let bits = u64::from(conversion.element.bits());
     let (src, dst) = (&conversion.src, &conversion.dst);
@@ -83,15 +83,15 @@ fn through_memory(conversion: &ConversionProblem, context: &PlanContext<'_>, sto
     Bound { wavefronts_stored: stored, wavefronts_loaded: loaded, shuffles: 0 }
 }
 
-/// Max bits of distinct elements that one wavefront moves, if a lane holds `bits_per_lane` bits and an element has
-/// `element` bits.
+/// Returns the max number of bits of distinct elements that one wavefront moves. A lane has `bits_per_lane` bits of
+/// elements of `element` bits.
 pub(super) fn most_at_once(context: &PlanContext<'_>, direction: Direction, element: u64, bits_per_lane: u64) -> u64 {
     let filled = access_instructions(context, direction)
         .filter(|access| (element..=bits_per_lane).contains(&access.bits_per_lane));
     filled.map(|access| access.at_once).max().unwrap_or(1).max(1)
 }
 
-/// Fewest accesses that a warp issues if each lane moves `bits_per_lane` bits.
+/// Returns the fewest accesses of shared memory that a warp issues if each of its lanes moves `bits_per_lane` bits.
 pub(super) fn fewest_accesses(context: &PlanContext<'_>, direction: Direction, bits_per_lane: u64) -> u64 {
     let widest = access_instructions(context, direction).map(|access| access.bits_per_lane).max();
     bits_per_lane.div_ceil(widest.unwrap_or(1).max(1)).max(1)
@@ -153,8 +153,8 @@ pub(super) fn of_shuffles(conversion: &ConversionProblem, target: &TargetDescrip
     let src_span = Subspace::span(src.registers.iter().copied());
     let required = Subspace::span(dst.registers.iter().copied());
     let both = src_span.sum(&required);
-    // The elements that a thread holds and those that it needs are cosets: they intersect in all threads, or not in
-    // some.
+    // For each thread, the elements in its source registers and those in its destination registers are cosets of two
+    // fixed spaces: they intersect in all threads, or not in some.
     let all_threads_overlap = src.threads.iter().zip(&dst.threads).all(|(s, d)| both.contains(s ^ d));
     let required_count = 1u64 << required.dimension();
     let there = if all_threads_overlap { 1u64 << src_span.intersection(&required).dimension() } else { 0 };

@@ -55,8 +55,8 @@ pub(super) fn check_hardware(src: &LinearLayout, dst: &LinearLayout) -> Result<(
     Ok(())
 }
 
-/// Checks the layout and the element widths of a tuple of tensors that are combined along an axis; returns the layout
-/// with all hardware dims (register, lane, warp, block).
+/// Checks a tuple of tensors of layout `src`, of these element widths in bits, that are combined along `axis`. Returns
+/// the layout with all hardware dims (register, lane, warp, block).
 pub(super) fn check_tuple(src: &LinearLayout, axis: Dim, element_bits: &[u32]) -> Result<LinearLayout, MovementError> {
     if !src.outs().contains(axis) {
         return Err(LayoutError::NoSuchDim { dim: axis }.into());

@@ -42,7 +42,7 @@ impl<'a> PlanContext<'a> {
         Self { instructions, ..self }
     }
 
-    /// Returns the context of a program that is executed by clusters of so many blocks.
+    /// Returns the context of a program that is executed by clusters of `blocks` blocks.
     #[must_use]
     pub fn with_blocks(self, blocks: u32) -> Self {
         Self { blocks, ..self }

@@ -8,14 +8,14 @@ use tilewright_target::TargetDescription;
 use super::MovementError;
 use super::check::{check_block, check_element, check_hardware, check_size};
 
-/// One of the two layouts of a conversion, as columns: the packed tensor coordinate of each input bit.
+/// One of the two layouts of a conversion: the packed tensor coordinate that each input bit adds.
 #[derive(Debug, Clone)]
 pub struct Side {
-    /// The columns of the register bits.
+    /// The packed coordinate of each register bit.
     pub(super) registers: Columns,
-    /// The columns of the lane bits, then of the warp bits.
+    /// The packed coordinate of each lane bit, then of each warp bit.
     pub(super) threads: Columns,
-    /// The columns of the block bits.
+    /// The packed coordinate of each block bit.
     pub(super) blocks: Columns,
 }
 
@@ -111,8 +111,8 @@ fn side(name: &'static str, layout: &LinearLayout) -> Result<Side, MovementError
     Ok(Side { registers: columns(Dim::REGISTER), threads, blocks: columns(Dim::BLOCK) })
 }
 
-/// Returns the source position for each destination bit; `None` if elements cross blocks, or if the elements that a
-/// block needs depend on the block's index.
+/// Returns for each bit of a destination position the source position of its element; `None` if elements cross blocks,
+/// or if the elements that a block needs depend on the block's index.
 fn origin(src: &Side, dst: &Side) -> Option<Origin> {
     if src.blocks != dst.blocks {
         return None;
@@ -144,10 +144,11 @@ impl<'a> Holders<'a> {
         Some(Position { register, thread: solution >> self.register_bits })
     }
 
-    /// Returns the source position for the thread bit `bit` of the destination: the nearest replica of the element.
+    /// Returns the source position of `element`, which thread bit number `bit` of the destination adds; of several
+    /// replicas the nearest. `None` if the block has no replica.
     pub(super) fn nearest(&self, bit: usize, element: u64) -> Option<Position> {
         let own = 1u64 << bit;
-        // Equal bases on both sides: the element does not move.
+        // Both sides have the same element at this thread bit: it does not move.
         let mut found =
             if self.threads[bit] == element { Position { register: 0, thread: own } } else { self.find(element)? };
         // The source is replicated along this bit: the replica in this thread is the nearest.

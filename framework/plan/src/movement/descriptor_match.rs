@@ -25,23 +25,23 @@ pub struct DescriptorMatch {
     pub alignment: u32,
 }
 
-/// The reason why a memory layout is none of an operand's canonical layouts; the caller's fault.
+/// The reason why a memory layout matches no canonical layout of an operand; an error of the caller.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum DescriptorMismatch {
-    /// Elements narrower than a byte, which memory layouts do not have.
+    /// The elements are narrower than a byte, which memory layouts cannot express.
     #[error("memory layouts have elements of whole bytes; the operand's are narrower")]
     NarrowElements,
     /// The memory layout has no inverse.
     #[error(transparent)]
     Layout(#[from] LayoutError),
-    /// The memory layout is none of a matrix.
+    /// The memory layout is not that of a matrix: it has other axes than dim0 and dim1.
     #[error("the memory has other axes than dim0 and dim1")]
     Axes,
-    /// The memory has none of the canonical layouts.
+    /// The memory layout matches none of the operand's canonical layouts.
     #[error("{}", reasons.iter().map(|(name, reason)| format!("{name}: {reason}")).collect::<Vec<_>>().join("; "))]
     NoLayout {
-        /// The name of each canonical layout, and why the memory does not have it.
+        /// The name of each canonical layout, and the reason why the memory layout does not match it.
         reasons: Vec<(String, String)>,
     },
 }
@@ -51,7 +51,7 @@ impl DescriptorMatch {
     /// dim1.
     ///
     /// # Errors
-    /// [`DescriptorMismatch`] with the reason for each canonical layout, .
+    /// [`DescriptorMismatch`] with the reason for each canonical layout.
     pub fn find(memory: &LinearLayout, operand: &MemoryOperand) -> Result<Self, DescriptorMismatch> {
         if operand.bits < 8 {
             return Err(DescriptorMismatch::NarrowElements);
@@ -82,7 +82,8 @@ impl DescriptorMatch {
         Err(DescriptorMismatch::NoLayout { reasons })
     }
 
-    /// Returns the bytes from the start of the memory to the tile with the index `tile` along dim0 and dim1.
+    /// Returns the byte offset, from the start of the memory and before the XOR swizzle, of the tile with the index
+    /// `tile` along dim0 and dim1.
     #[must_use]
     pub fn start(&self, tile: [u64; 2]) -> u64 {
         let [rows, columns] = [0, 1].map(|axis| tilewright_layout::f2::multiply(&self.starts[axis], tile[axis]));
@@ -104,8 +105,9 @@ impl DescriptorMatch {
         builder.binary(Binary::Shl, units, at)
     }
 
-    /// Returns the descriptor of a tile if the memory is at address zero; the caller adds the address in units of the
-    /// start field. `None` if a field cannot encode its value.
+    /// Returns the matrix descriptor of the tile with the index `tile` along dim0 and dim1, for memory at address zero;
+    /// the caller adds the address of the memory in units of the start field. `None` if a field cannot encode its
+    /// value.
     #[must_use]
     pub fn descriptor(&self, operand: &MemoryOperand, tile: [u64; 2]) -> Option<u64> {
         let mode = operand.layouts.get(self.canonical_layout)?.mode;
@@ -117,8 +119,9 @@ fn bytes(operand: &MemoryOperand) -> u64 {
     u64::from(operand.bits / 8)
 }
 
-/// Returns the strides and the start offsets of a matrix; `memory_map` has the byte address of each coordinate bit. The
-/// error gives the reason why the canonical layout does not fit.
+/// Returns the strides of the descriptor's fields, in bytes, and for dim0 and dim1 the bytes that each bit of the tile
+/// index adds. `offsets_of_bits` has the byte offset of each coordinate bit. The error gives the reason why the
+/// canonical layout does not fit.
 fn divide_by_tile(
     offsets_of_bits: &[Vec<u64>; 2],
     operand: &MemoryOperand,
@@ -223,11 +226,11 @@ pub fn operand_memory_layout(
 /// A coordinate bit: axis and bit index.
 type Bit = (usize, u32);
 
-/// A coordinate bit with log2 of the address that it adds: (log2, bit).
+/// A coordinate bit with log2 of the byte offset that it adds: (log2, bit).
 type PlacedBit = (u32, Bit);
 
-/// Returns the coordinate bits whose address the canonical layout fixes, each with this address, and the coordinate
-/// bits that it leaves free. `None` if the matrix does not fit.
+/// Returns the coordinate bits whose byte offset the canonical layout fixes, each with log2 of this offset, and the
+/// other coordinate bits. `sizes` are log2 of the matrix's sizes. `None` if the matrix does not fit.
 fn assigned(
     operand: &MemoryOperand,
     canonical_layout: &CanonicalLayout,

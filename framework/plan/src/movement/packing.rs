@@ -4,7 +4,8 @@ use tilewright_kernel::{Builder, Cast, Element, Type, Value};
 
 use super::address::integer;
 
-/// Returns the type of a memory access of `count` elements: 32-bit words if the elements fill at least one word.
+/// Returns the type by which one memory access moves `count` elements. Narrow elements become 32-bit words, or one
+/// narrower integer if they fill less than a word; a single element, and elements of 32 bits or more, keep their type.
 pub(super) fn wide_type(element: Element, count: u32) -> Type {
     match element.bits() * count {
         bits if element.bits() >= 32 || count == 1 => Type::vector_or_scalar(element, bits / element.bits()),

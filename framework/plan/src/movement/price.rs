@@ -15,7 +15,8 @@ pub fn cycles(counts: &Counts, warps: u64, stages: u64, target: &TargetDescripti
     Work::of_counts(*counts, stages).block_cycles(warps, target)
 }
 
-/// Returns the cycles of a block without latency: the part of [`cycles`] that adds up over consecutive plans.
+/// Returns the predicted cycles of a block without latency, which add up over consecutive plans; otherwise as
+/// [`cycles`].
 pub(super) fn occupied_cycles(counts: &Counts, warps: u64, target: &TargetDescription) -> f64 {
     Work::of_counts(*counts, 0).time(warps, target).throughput() * warps as f64
 }

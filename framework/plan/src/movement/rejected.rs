@@ -37,8 +37,8 @@ impl<C: Display> Rejected<C> {
     }
 }
 
-/// Returns the candidate of the lowest rank (the first of equal ones), or `None` if all are rejected, and the rejected
-/// candidates with their reasons.
+/// Returns the candidate for which `rank` is lowest, the first of equal ones; `None` if all are rejected. Also returns
+/// the rejected candidates with their reasons.
 pub(crate) fn best_of<C, T, K: PartialOrd>(
     candidates: impl Iterator<Item = (C, Result<T, String>)>,
     rank: impl Fn(&T) -> K,

@@ -24,7 +24,8 @@ pub struct PlanStats {
 }
 
 impl PlanStats {
-    /// Returns the stats of this plan followed by the plans `others`; bound and reason are those of this plan.
+    /// Returns the sum of the stats of this plan and of the plans `others`, which follow it; bound and reason are those
+    /// of this plan.
     pub(super) fn then<'a>(mut self, others: impl IntoIterator<Item = &'a Self>) -> Self {
         for other in others {
             self.counts = self.counts.plus(other.counts);
@@ -35,7 +36,7 @@ impl PlanStats {
         self
     }
 
-    /// Returns the stats with this bound, and with the reason if the counts are above the bound.
+    /// Returns the stats with this bound, and with the text of `reason` if the counts are above it.
     pub(super) fn with_bound(self, bound: Bound, reason: impl FnOnce() -> String) -> Self {
         let above_bound = (!bound.is_met(&self.counts)).then(reason);
         Self { bound, above_bound, ..self }

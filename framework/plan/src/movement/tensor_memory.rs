@@ -110,7 +110,8 @@ impl TensorMoveTable {
 }
 
 impl TensorMoves {
-    /// Plans the moves that repeat one instruction over the tile; `None` if the instruction does not fit.
+    /// Plans the moves of a tile that repeat one load and store, whose names are `names`; `None` if they do not fit the
+    /// tile.
     fn through(tile: &TensorOperand, reach: &Reach, names: &[String; 2], (warp_rows, of): (u32, Use)) -> Option<Self> {
         let [row_bits, col_bits] = [Dim::ROW, Dim::COL].map(|dim| tile.layout.in_bits(dim));
         let own_bits = warp_rows.trailing_zeros();
@@ -119,14 +120,14 @@ impl TensorMoves {
         if reach.size[0] > own_bits || reach.size[1] > column_bits || row_bits < own_bits {
             return None;
         }
-        // Each warp's rows must hold one replica.
+        // The rows of each warp must have one copy of the tile.
         let first_copy = u64::from(warp_rows) << (row_bits - own_bits);
         if tile.copies.iter().enumerate().any(|(bit, &rows)| rows != first_copy << bit) {
             return None;
         }
         let image = |[row, column]: [u64; 2]| tile.layout.apply_packed(row | column << word_bits << row_bits);
         let of_word = (0..word_bits).map(|bit| tile.layout.apply_packed(1 << bit << row_bits));
-        // Rows that one instruction leaves out and that hold elements.
+        // The row bits beyond one instruction's rows, within a warp's rows, along which the tile has elements.
         let more_rows = (reach.size[0]..own_bits).map(|bit| [1 << bit, 0]).filter(|&position| image(position) != 0);
         let more: Vec<[u64; 2]> = (reach.size[1]..column_bits).map(|bit| [0, 1 << bit]).chain(more_rows).collect();
         let words = reach.registers.iter().chain(&more);
@@ -161,7 +162,8 @@ impl TensorMoves {
         })
     }
 
-    /// Returns, for each bit of the warp index, the byte offset that it adds to the warp's rows in the tile.
+    /// Returns the tensor-memory offset that each bit of the warp index adds to the tile's address, to give the warp's
+    /// rows. Offsets have the row in the upper 16 bits and the column in the lower.
     #[must_use]
     pub fn warp_offsets(&self) -> Vec<u64> {
         let first = u64::from(self.warp_rows);

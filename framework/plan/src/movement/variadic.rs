@@ -12,12 +12,14 @@ const WORD_BITS: u32 = 32;
 /// associative; for a reduction also commutative.
 pub type Combine<'a> = dyn FnMut(&mut Builder, &[Value], &[Value]) -> Vec<Value> + 'a;
 
-/// Number of 32-bit words that `elements` packed elements of `element_bits` bits fill.
+/// Number of 32-bit words that `elements` elements of `element_bits` bits fill: elements of less than 32 bits are
+/// packed.
 pub(super) fn words(element_bits: u32, elements: u64) -> u64 {
     (elements * u64::from(element_bits)).div_ceil(u64::from(WORD_BITS))
 }
 
-/// Emits the shuffle of tuples from another lane, with several narrow elements in one word.
+/// Emits the shuffle of `tuples` from the lane `source`, with several narrow elements of one tensor in a word; returns
+/// the received tuples.
 pub(super) fn emit_shuffle_tuples(builder: &mut Builder, source: Source, tuples: &[Vec<Value>]) -> Vec<Vec<Value>> {
     let tensors = tuples.first().map_or(0, Vec::len);
     let mut received: Vec<Vec<Value>> = vec![Vec::with_capacity(tensors); tuples.len()];
@@ -32,7 +34,7 @@ pub(super) fn emit_shuffle_tuples(builder: &mut Builder, source: Source, tuples:
     received
 }
 
-/// Emits the shuffle of values that fill at most one word, or of one value that fills two words.
+/// Emits the shuffle of the values `group`, which together fill at most one 32-bit word, or are one value of two words.
 fn emit_group_shuffle(builder: &mut Builder, source: Source, group: &[Value]) -> Vec<Value> {
     let element = group.first().map(|&value| builder.type_of(value));
     let bits: Vec<Value> = group.iter().map(|&value| to_integer(builder, value)).collect();
@@ -78,7 +80,8 @@ fn from_integer(builder: &mut Builder, value: Value, ty: Option<Type>) -> Value 
     }
 }
 
-/// Emits the conversion of the tuples, each tensor by its own plan.
+/// Emits the conversion of each tensor of the tuples by its own plan: `tuples` has a tuple for each register of the
+/// source layout, the result one for each register of the destination layout.
 pub(super) fn moved(builder: &mut Builder, plans: &[ConversionPlan], tuples: &[Vec<Value>]) -> Vec<Vec<Value>> {
     let tensors: Vec<Vec<Value>> = (plans.iter().enumerate())
         .map(|(tensor, plan)| {

@@ -89,7 +89,7 @@ pub struct DeviceTable {
 /// The least valid `struct_size` of a devices table, in bytes.
 pub const REQUIRED_DEVICE_TABLE_SIZE: usize = offset_of!(DeviceTable, launch) + size_of::<usize>();
 
-// SAFETY: as for the plugin's table: constants, and slots that may be called from any thread.
+// SAFETY: as for the plugin's table: constants, and functions that may be called from any thread.
 #[allow(unsafe_code)]
 unsafe impl Sync for DeviceTable {}
 

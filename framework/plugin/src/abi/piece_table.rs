@@ -28,7 +28,7 @@ pub struct PieceTable {
 /// The least valid `struct_size` of this table, in bytes.
 pub const REQUIRED_PIECE_TABLE_SIZE: usize = offset_of!(PieceTable, target_pieces) + size_of::<usize>();
 
-// SAFETY: as for the plugin's table: constants, and a slot that may be called from any thread.
+// SAFETY: as for the plugin's table: constants, and a function that may be called from any thread.
 #[allow(unsafe_code)]
 unsafe impl Sync for PieceTable {}
 

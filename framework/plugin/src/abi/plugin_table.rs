@@ -19,9 +19,9 @@ pub struct HostTable {
     pub struct_size: usize,
     /// First optional table of the chain, or null.
     pub extensions: *const Extension,
-    /// Major version of the interface in the host ([`ABI_MAJOR`]).
+    /// Major version of the interface that the host was built with ([`ABI_MAJOR`]).
     pub abi_major: u32,
-    /// Minor version of the interface in the host ([`ABI_MINOR`]).
+    /// Minor version of the interface that the host was built with ([`ABI_MINOR`]).
     pub abi_minor: u32,
     /// Opaque pointer that the plugin passes unchanged to every function of this table.
     pub context: *mut c_void,
@@ -43,9 +43,9 @@ pub struct PluginTable {
     pub struct_size: usize,
     /// First optional table of the chain, or null.
     pub extensions: *const Extension,
-    /// Major version of the interface in the plugin ([`ABI_MAJOR`]).
+    /// Major version of the interface that the plugin was built with ([`ABI_MAJOR`]).
     pub abi_major: u32,
-    /// Minor version of the interface in the plugin ([`ABI_MINOR`]).
+    /// Minor version of the interface that the plugin was built with ([`ABI_MINOR`]).
     pub abi_minor: u32,
     /// Returns the plugin's name, UTF-8, valid as long as the library is loaded.
     pub name: Option<unsafe extern "C" fn() -> Slice>,
@@ -102,12 +102,12 @@ pub type QueryFunction =
 /// The least valid `struct_size` of a plugin's table, in bytes: all fields of minor version 0.
 pub const REQUIRED_TABLE_SIZE: usize = offset_of!(PluginTable, error_destroy) + size_of::<usize>();
 
-// SAFETY: tables are constants with pointers to constants and functions, and the contract allows calls of slots from
-// any thread.
+// SAFETY: tables are constants with pointers to constants and functions, and the contract allows calls of the functions
+// from any thread.
 #[allow(unsafe_code)]
 unsafe impl Sync for PluginTable {}
 
-// SAFETY: as above; `context` is only passed to slots of the host that wrote it.
+// SAFETY: as above; `context` is only passed to functions of the host that wrote it.
 #[allow(unsafe_code)]
 unsafe impl Sync for HostTable {}
 

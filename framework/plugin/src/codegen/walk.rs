@@ -24,7 +24,8 @@ pub fn generate<G: CodeGenerator>(
     statements(generator, &kernel.body.statements, None)
 }
 
-/// Generates statements. Statements without a source location belong to the one around them, which is `around`.
+/// Generates statements in order. Statements without a source location get `around`, the location of the operation
+/// around them.
 fn statements<G: CodeGenerator>(
     generator: &mut G,
     statements: &[Statement],
@@ -101,7 +102,8 @@ fn if_else<G: CodeGenerator>(
     pairs.map(|(a, b)| generator.phi(a.ty(), [(a, then_end), (b, otherwise_end)])).collect()
 }
 
-/// The bounds of a `for`, or a `while`.
+/// Generates a loop and returns the values that it carries, after its end: a `for` loop if `range` has its start, bound
+/// and step, else a `while` loop.
 fn repeat<G: CodeGenerator>(
     generator: &mut G,
     range: Option<[Value; 3]>,

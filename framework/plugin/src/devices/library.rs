@@ -65,7 +65,7 @@ impl OpenDevices {
     /// Opens the devices of a target; returns the set, and the devices' names as the bytes of an answer.
     pub(crate) fn open(functions: Arc<Functions>, target: Arc<OpenTarget>) -> Result<(Self, Vec<u8>), PluginFailure> {
         let mut handle = std::ptr::null_mut();
-        // SAFETY: a slot of a checked table on a live target.
+        // SAFETY: a function of a checked table, called on a live target.
         let error = unsafe { (functions.open)(target.handle(), &raw mut handle) };
         target.functions().outcome(error)?;
         if handle.is_null() {
@@ -74,7 +74,7 @@ impl OpenDevices {
         let mut opened = Self { functions, handle, target, count: 0 };
         let mut names = Vec::new();
         while opened.count < MOST_ITEMS {
-            // SAFETY: a slot of a checked table on a live set; the text is copied at once.
+            // SAFETY: a function of a checked table, called on a live set; the text is copied at once.
             let name = unsafe { (opened.functions.device_name)(opened.handle, opened.count) };
             if name.length == 0 {
                 break;
@@ -92,7 +92,8 @@ impl OpenDevices {
             return Err(PluginFailure::internal(format!("there is no device {device}")));
         }
         let (functions, set, plugin) = (&*self.functions, self.handle, self.target.functions());
-        // SAFETY of the slots' calls below: slots of a checked table on a live set, with slices that outlive the call.
+        // SAFETY of the calls below: functions of a checked table, called on a live set with slices that outlive the
+        // call.
         match call {
             DeviceCall::Allocate { bytes } => {
                 number(plugin, |out| unsafe { (functions.allocate)(set, device, *bytes, out) })
@@ -122,7 +123,8 @@ impl OpenDevices {
     }
 }
 
-/// Calls a function of the devices table that returns a number.
+/// Calls a function of the devices table that writes a number to its parameter; returns the number as the bytes of an
+/// answer.
 fn number(
     plugin: &PluginFunctions,
     function: impl FnOnce(*mut u64) -> *mut ErrorHandle,

@@ -83,7 +83,7 @@ unsafe extern "C" fn allocate(
     bytes: u64,
     buffer: *mut u64,
 ) -> *mut ErrorHandle {
-    // SAFETY: the host's contract, here and in the slots below.
+    // SAFETY: the host's contract, here and in the functions below.
     unsafe { return_value(buffer, || with(devices, device, |device| Ok(device.allocate(bytes)?.0))) }
 }
 

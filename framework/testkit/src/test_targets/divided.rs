@@ -17,12 +17,13 @@ pub struct DividedCase {
     pub loads: bool,
     /// Log2 of the size of an element in bytes.
     byte_bits: u32,
-    /// For each register bit beyond the tile: whether it only selects a replica, and the index of the register bit
-    /// within a memory segment whose offset is added to it.
+    /// For each register bit beyond the tile: whether it only selects a replica; and the index of a register bit within
+    /// the tile's memory segments, whose offset is added to that of this bit.
     registers: Vec<(bool, u32)>,
     /// For each warp bit, whether the warps along it hold replicas.
     warps: Vec<bool>,
-    /// Pairs of bits whose basis vectors are added: an offset bit above the tile's memory segment, and an element bit.
+    /// Pairs of indices for [`add_columns`]: of the offset bits above the tile's memory segment, and in `mixed` of the
+    /// elements that the offset bits select.
     swizzle: Vec<(usize, usize)>,
     mixed: Vec<(usize, usize)>,
     /// The padding, if any: log2 of the interval, and the padding, both in memory segments of the tile.
@@ -51,7 +52,8 @@ pub fn divided_case() -> impl Strategy<Value = DividedCase> {
     )
 }
 
-/// Adds basis vectors to others: each pair names the vector that is changed and the one that is added.
+/// Adds basis vectors to others: for each pair, the vector at the first index to the one at the second, both modulo the
+/// number of vectors.
 fn add_columns(columns: &mut [u64], pairs: &[(usize, usize)]) {
     let count = columns.len();
     for &(from, to) in pairs.iter().filter(|_| count > 0) {

@@ -40,7 +40,8 @@ fn with_shuffle(kind: ShuffleKind, lanes: &[u32]) -> TargetDescription {
     test_target
 }
 
-/// Builds a distributed layout of a 3-D tensor of the given log2 sizes; each position bit moves by `(axis, distance)`.
+/// Builds a distributed layout of a 3-D tensor of the given log2 sizes. `columns` has, for each bit of the lane, then
+/// of the warp, then of the register, the axis along which the bit moves and the distance.
 pub fn layout(columns: &[(usize, u64)], sizes: [u32; 3], warp_bits: usize) -> LinearLayout {
     let basis = |&(axis, step): &(usize, u64)| {
         let mut coordinates = vec![0; 3];

@@ -37,21 +37,22 @@ const fn of_eight(
     Tile { name, lane_bits: LANE_BITS as u32, in_segment, segments, address }
 }
 
-/// The invented instructions. Each has a load and a store, except the last three.
+/// The invented instructions. Each has a load and a store, except `copies`, which has only a load.
 pub const TILES: [Tile; 8] = [
-    // Eight slots of eight bytes. A pair of lanes has the two words of a slot.
+    // Eight segments of eight bytes. A pair of lanes has the two words of a segment.
     of_eight("rows", &[Byte(0), Byte(1), Lane(0)], &[Lane(1), Lane(2), Byte(2)], &[1, 2, 4]),
-    // A lane has one 16-bit element of two slots in each word.
+    // In each of its words a lane has one 16-bit element of each of two segments.
     of_eight("columns", &[Byte(0), Lane(1), Lane(2)], &[Byte(1), Lane(0), Byte(2)], &[1, 2, 4]),
-    // A lane has one byte of every slot, and addresses one by a sum of bits.
+    // A lane has one byte of every segment. The segment whose address it gives is an xor over the bits of the lane
+    // index.
     of_eight("bytes", &[Lane(0), Lane(1), Lane(2)], &[Byte(0), Byte(1), Byte(2)], &[3, 1, 6]),
-    // Two slots of sixteen bytes, which only the first two lanes address.
+    // Two segments of sixteen bytes, which only the first two lanes address.
     of_eight("wide", &[Byte(0), Lane(0), Lane(1), Lane(2)], &[Byte(1)], &[1, 0, 0]),
     // Sixteen bits a lane.
     of_eight("halves", &[Byte(0), Lane(2), Lane(1)], &[Lane(0)], &[1, 1, 0]),
-    // Every second lane gets a replica.
+    // Lanes that differ in the lowest bit of their index get the same bytes.
     of_eight("copies", &[Byte(0), Byte(1), Byte(2)], &[Lane(1), Lane(2)], &[0, 1, 2]),
-    // For warps of another size.
+    // An instruction for warps of sixteen lanes.
     Tile {
         name: "sixteen",
         lane_bits: 4,
@@ -59,7 +60,7 @@ pub const TILES: [Tile; 8] = [
         segments: &[Lane(0), Lane(1), Lane(2), Lane(3)],
         address: &[1, 2, 4, 8],
     },
-    // Addresses whose alignment consecutive slots do not have.
+    // Requires an alignment of sixteen bytes, which consecutive segments of four bytes do not have.
     of_eight("aligned", &[Byte(0), Byte(1)], &[Lane(0), Lane(1), Lane(2)], &[1, 2, 4]),
 ];
 
@@ -74,7 +75,7 @@ impl Tile {
             let of = |bit: Option<usize>| bit.map_or(0, |bit| 1u64 << bit);
             vec![of(at(self.segments)), of(at(self.in_segment))]
         };
-        // Bytes of a 16-bit register, or of a wider one.
+        // A register has the bytes of an instruction that moves less than four bytes a lane, else four bytes.
         let byte_bits = bytes_per_lane_log2.min(2);
         let bytes: Bases = (0..byte_bits).map(|bit| image(Byte(bit))).collect();
         let registers = (byte_bits..bytes_per_lane_log2).map(|bit| image(Byte(bit))).collect();
@@ -110,7 +111,8 @@ fn same(a: Source, b: Source) -> bool {
     matches!((a, b), (Byte(a), Byte(b)) | (Lane(a), Lane(b)) if a == b)
 }
 
-/// Returns the layout from lane and byte in the lane to the concatenation of all lanes' bytes.
+/// Returns the layout of a register operand of bytes: byte `b` of lane `l` is element `b + l * n` of a vector, with `n`
+/// bytes a lane.
 fn bytes_by_lane(bytes_per_lane_log2: u32, lane_bits: u32) -> LinearLayout {
     let bytes = LinearLayout::identity(1 << bytes_per_lane_log2, Dim::REGISTER, Dim::tensor(0)).expect("sizes fit");
     let lanes = LinearLayout::identity(1 << lane_bits, Dim::LANE, Dim::tensor(0)).expect("sizes fit");

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::{CaseBuffer, CaseElement, CaseScalar, Expectation};
 
-/// The tolerated error of a floating-point result: a relative plus an absolute part.
+/// The tolerated error of a floating-point result: a part relative to the expected value, plus an absolute part.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Tolerance {
     /// Tolerated error relative to the magnitude of the expected value.
@@ -65,7 +65,8 @@ impl Tolerance {
 }
 
 impl CaseBuffer {
-    /// Compares the bytes that a run left in the buffer with the expected contents; `None` if they are as expected.
+    /// Compares the bytes `left`, which a run left in the buffer, with the expected contents; `None` if they are as
+    /// expected.
     #[must_use]
     pub fn difference(&self, left: &[u8]) -> Option<Difference> {
         match &self.after {
@@ -90,7 +91,8 @@ impl CaseBuffer {
         }
     }
 
-    /// Compares elements that each have a tolerance of their own.
+    /// Compares the bytes `left` with the expected values `values` plus their low parts `rests`; `allowed` has the
+    /// tolerated absolute error of each element. `None` if all elements are within it.
     fn compare_near(&self, left: &[u8], [values, rests]: [&[f64]; 2], allowed: &[f64]) -> Option<Difference> {
         let (mut wrong, mut first, mut worst) = (0, None, None::<(f64, ElementMismatch)>);
         let rests = rests.iter().copied().chain(std::iter::repeat(0.0));
@@ -178,7 +180,7 @@ fn magnitude(value: CaseScalar) -> f64 {
     }
 }
 
-/// The distance of two values; infinite if one is not finite.
+/// Returns the absolute difference of two values; infinite if one is not finite.
 fn distance(values: [CaseScalar; 2]) -> f64 {
     match values {
         [CaseScalar::Integer(got), CaseScalar::Integer(expected)] => got.abs_diff(expected) as f64,

@@ -16,7 +16,7 @@ type Open<'a> = &'a dyn Fn(&Path) -> std::io::Result<Vec<u8>>;
 /// Maximum number of bytes of a buffer.
 const MOST_BYTES: u64 = 1 << 30;
 
-/// A case as its JSON file has it.
+/// The content of a case's JSON file.
 #[derive(Deserialize)]
 struct CaseFile {
     name: String,
@@ -140,7 +140,7 @@ impl Source<'_> {
         CaseError::Field { file: self.file.to_owned(), field: field.to_owned(), message: message.into() }
     }
 
-    /// Returns the value of the field `name` of the object `of`, or an error if it is missing.
+    /// Returns `value`, or an error if it is `None`: the object at the JSON path `of` lacks the field `name`.
     fn required<'v, T>(&self, of: &str, name: &str, value: &'v Option<T>) -> Result<&'v T, CaseError> {
         value.as_ref().ok_or_else(|| self.wrong(of, format!("`{name}` is missing")))
     }
@@ -181,7 +181,7 @@ impl Source<'_> {
         Ok(CaseValue::Scalar { bits, width })
     }
 
-    /// Encodes the number in the JSON field `at` as an element.
+    /// Encodes the number `json`, found at the JSON path `at`, as the bits of an element.
     fn bits(&self, element: CaseElement, at: &str, json: &Json) -> Result<u64, CaseError> {
         let value = number(json).ok_or_else(|| self.wrong(at, format!("expected a number, found {json}")))?;
         element.encode(value).map_err(|error| self.wrong(at, error.to_string()))

@@ -187,8 +187,8 @@ impl Issue<'_> {
         Ok(())
     }
 
-    /// Emits the lane's iterations over the vectors of the shared buffer. `act` gets a vector's shared and global
-    /// addresses, and a predicate if some lanes have no vector.
+    /// Emits the iterations of this lane over the vectors of the shared buffer. `act` gets the shared and the global
+    /// address of a vector, and a predicate if some lanes have no vector.
     fn each_vector(&mut self, act: impl FnOnce(&mut Builder, [Value; 2], Option<Value>)) {
         let (buffer, shared_contents) = (self.buffer, self.shared_contents);
         each_index(&mut self.builder, self.bytes / VECTOR, |builder, index, active| {

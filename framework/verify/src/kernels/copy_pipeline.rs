@@ -40,7 +40,7 @@ impl CopyPipeline {
         self.omitted == Some(sync)
     }
 
-    /// Number of copies in flight while one tensor is read.
+    /// Number of copies that are in flight while one tensor is read: one less than the buffers.
     pub(super) fn prefetch_distance(self) -> u32 {
         self.buffers - 1
     }
@@ -65,7 +65,7 @@ impl Ring {
     }
 }
 
-/// Emits a loop over the multiples of `step` below `count`.
+/// Emits a loop over the multiples of `step` below `count`, and calls `act` with each as an `i32`.
 pub(super) fn each_step(builder: &mut Builder, count: u32, step: u32, act: impl FnOnce(&mut Builder, Value)) {
     let [from, to, step] = [0, count, step].map(|bound| builder.i32(bound));
     let index = builder.begin_region(&[WORD])[0];

@@ -129,7 +129,8 @@ impl Around {
         Ok(())
     }
 
-    /// Issues the instruction, and waits for its completion if it is asynchronous; returns its results.
+    /// Issues the instruction of `row` on `operands`, and waits for its completion if it is asynchronous; returns its
+    /// results, which have these types.
     fn result(&mut self, row: &Instruction, types: &[Type], operands: Vec<Value>) -> Vec<Value> {
         let op = Op::Instruction { name: row.name.clone(), operands };
         let Completion::Queue(queue) = row.completion else { return self.builder.values(types, op) };
@@ -139,7 +140,8 @@ impl Around {
         self.builder.wait(queue, 0, &pending)
     }
 
-    /// Copies a tile to shared memory and returns its descriptor.
+    /// Emits the copy of a tile from the memory of kernel parameter `index` to a shared buffer; returns the tile's
+    /// matrix descriptor.
     pub(super) fn descriptor(&mut self, index: u32, memory: &MemoryOperand) -> Result<Value, String> {
         let tile = IsolatedTile::of(memory).map_err(|error| error.to_string())?;
         let bytes = tile.bytes;
@@ -158,7 +160,7 @@ impl Around {
         Ok(self.builder.binary(Binary::Add, start, others))
     }
 
-    /// Allocates a shared buffer for the slots (runs of contiguous bytes) of an access operand.
+    /// Allocates a shared buffer for the slots (runs of contiguous bytes) of an access operand, whose layout is `data`.
     fn buffer(&mut self, data: &LinearLayout) -> Result<Buffer, String> {
         let bits = 8u32.checked_shl(data.outs().bits()).filter(|bits| *bits <= 1 << 20);
         let item_type = bits.map(|bits| bits / self.lanes).and_then(|bits| ValueRequirement::Bits(bits).default_type());
@@ -167,7 +169,8 @@ impl Around {
         Ok(Buffer { address, item_type, times: 1 })
     }
 
-    /// Returns the address of this lane's part of a parameter's memory.
+    /// Returns `pointer` plus the offset of this thread's value of type `ty`; the values of the threads lie one after
+    /// the other.
     fn offset(&mut self, pointer: Value, ty: Type) -> Value {
         let bytes = self.builder.binary_const(Binary::Mul, self.thread, ty.bits() / 8);
         self.builder.ptr_add(pointer, bytes)
@@ -208,7 +211,8 @@ impl Around {
         self.builder.effect(Op::Store { pointer, value, predicate: None, offset: 0, alignment });
     }
 
-    /// Returns the address of the slot (a run of contiguous bytes) whose address this lane gives to the instruction.
+    /// Returns the address of the slot (a run of contiguous bytes) that this lane gives to the instruction; the slots
+    /// lie at `base`, one after the other.
     fn segment_address(&mut self, base: Value, data: &LinearLayout, address: &LinearLayout) -> Value {
         let segment_bits = data.out_bits(Dim::named("byte"));
         let mut offset = self.builder.constant(Type::Scalar(Element::I32), 0);
@@ -223,7 +227,7 @@ impl Around {
     }
 }
 
-/// A shared buffer, with the type that each lane copies at a time, and the number of such parts.
+/// A shared buffer, the type that each thread copies at a time, and the number of such copies per thread.
 #[derive(Clone, Copy)]
 struct Buffer {
     address: Value,

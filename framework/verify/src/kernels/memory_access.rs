@@ -92,8 +92,9 @@ fn offsets(memory: &MemoryLayout) -> u32 {
     1 << memory.linear.in_bits(Dim::OFFSET)
 }
 
-/// Emits `act` once for each linear offset of a memory layout: offsets are distributed over the threads of the block,
-/// and iterations are unrolled.
+/// Emits `act` once for each linear offset of a memory layout. The offsets are distributed over the threads of the
+/// block; the iterations of a thread are unrolled. `act` gets the offset, and a predicate if some threads have no
+/// offset.
 fn each_offset(builder: &mut Builder, memory: &MemoryLayout, mut act: impl FnMut(&mut Builder, Value, Option<Value>)) {
     let Launch { lanes, warps, .. } = builder.launch();
     let (offsets, threads) = (offsets(memory), lanes * warps);
@@ -121,7 +122,8 @@ pub(super) fn read_out(builder: &mut Builder, buffer: Value, found: Value, memor
     });
 }
 
-/// Emits the shared address of an element: parameter 1 has its physical offset at `index`.
+/// Emits the shared address of the element with linear offset `index`, whose physical offset in bytes is the entry
+/// `index` of the memory of parameter 1.
 fn address(builder: &mut Builder, buffer: Value, index: Value, active: Option<Value>) -> Value {
     let table = builder.parameter(1);
     let entry = element_at(builder, table, index, Element::I32);

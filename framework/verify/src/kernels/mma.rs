@@ -73,7 +73,7 @@ pub fn mma_kernel(plan: &MmaPlan, accumulates: bool, context: PlanContext<'_>) -
     Ok(builder.finish())
 }
 
-/// The distance in a parameter's memory between two chunks of K.
+/// The distance in a parameter's memory from one chunk of K to the next.
 enum Step {
     /// This many bytes per chunk.
     Bytes(u32),
@@ -81,7 +81,8 @@ enum Step {
     IterationsPerByte(u64),
 }
 
-/// For each operand, and for the scales of each operand that has them, returns the distance between chunks.
+/// Returns the distance between chunks of K for each parameter: operands A and B, then the scales of each operand that
+/// has them.
 fn steps(plan: &MmaPlan) -> Vec<Step> {
     let (problem, chunk) = (&plan.problem, plan.chunk());
     let bytes = |element_type: ElementType, elements: u64| {
@@ -98,7 +99,8 @@ fn steps(plan: &MmaPlan) -> Vec<Step> {
     [bytes(problem.a, chunk), bytes(problem.b, of_b)].into_iter().chain(scales).collect()
 }
 
-/// Loads both operands of one chunk of K and their scales, and issues the MMA.
+/// Emits the loads of both operands and their scales for one chunk of K, and the MMAs; returns the new accumulator. The
+/// loads are those of `a`, `b`, `scale_a` and `scale_b`.
 fn chunk(
     builder: &mut Builder,
     plan: &MmaPlan,
@@ -125,7 +127,8 @@ fn chunk(
     plan.emit_chunk(builder, operands.each_ref().map(Vec::as_slice), scales.each_ref().map(Vec::as_slice), accumulator)
 }
 
-/// Loads the initial accumulator from a parameter.
+/// Emits the loads of the initial accumulator from a parameter's memory; returns one value for each register of its
+/// layout.
 fn initial(
     builder: &mut Builder,
     plan: &MmaPlan,
@@ -139,7 +142,7 @@ fn initial(
     Ok(access.emit_load(builder, &mut addresses))
 }
 
-/// The memory of the result, and the width of its elements in bits.
+/// Returns the description of the result, an M x N tensor in global memory, and the width of its elements in bits.
 fn result(plan: &MmaPlan) -> (GlobalTensor, u32) {
     let [m, n, _] = plan.problem.shape;
     (GlobalTensor::row_major(&[m, n], 16), plan.problem.accumulator.bits())

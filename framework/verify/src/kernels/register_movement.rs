@@ -126,17 +126,17 @@ pub fn gather_kernel(
     })
 }
 
-/// Appends an axis of one element to the layout of a tensor with `rank` axes.
+/// Appends an axis of one element to the layout of a tensor with `rank` axes; no position moves along it.
 fn with_unit_axis(layout: &LinearLayout, rank: usize) -> Result<LinearLayout, Reason> {
     Ok(layout.direct_sum(&LinearLayout::identity(1, Dim::REGISTER, Dim::tensor(rank))?)?)
 }
 
-/// The tensors of a tuple, which have one layout.
+/// Returns the tensors of a tuple, one of layout `layout` for each element width.
 fn tuple<'a>(layout: &'a LinearLayout, element_bits: &[u32]) -> Vec<RegisterTensor<'a>> {
     element_bits.iter().map(|&element_bits| RegisterTensor { name: "tensor", layout, element_bits }).collect()
 }
 
-/// The types of the scalars in two tuples.
+/// Returns the scalar integer types of two tuples, one after the other, for these element widths.
 fn scalars(element_bits: &[u32]) -> Vec<TileType> {
     [element_bits, element_bits].concat().into_iter().map(TileType::integer).collect()
 }

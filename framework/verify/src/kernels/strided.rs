@@ -41,7 +41,7 @@ pub fn strided_copy_kernel(
     Ok(builder.finish())
 }
 
-/// Emits, for each axis, the thread's part of an element's coordinate.
+/// Emits, for each axis, the coordinate that the thread's lane and warp add to those of a register's element.
 fn own_coordinates(builder: &mut Builder, registers: &LinearLayout, tensor: &StridedTensor) -> Vec<Value> {
     let thread = ThreadIndices::new(builder, registers.in_bits(Dim::LANE));
     let columns = [registers.columns_of(Dim::LANE), registers.columns_of(Dim::WARP)].concat();
@@ -52,7 +52,8 @@ fn own_coordinates(builder: &mut Builder, registers: &LinearLayout, tensor: &Str
     tensor.strides.iter().map(along).collect()
 }
 
-/// Emits the address of a register's element in a parameter's memory.
+/// Emits the address of the element that a register of this thread holds, in a parameter's memory, and the predicate if
+/// the tensor has a limit. `coordinates` are those of [`own_coordinates`].
 fn emit_address(
     builder: &mut Builder,
     parameter: u32,

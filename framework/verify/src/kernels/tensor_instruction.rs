@@ -89,7 +89,7 @@ pub fn tile_in_tensor_memory(
     moves.ok_or_else(|| "no instruction of the target moves its tile between tensor memory and registers".to_owned())
 }
 
-/// Embeds a tile with fewer rows in the first of 2^`bits` rows; the other rows hold nothing.
+/// Returns the tile with 2^`bits` rows, of which it fills the first; the other rows hold nothing.
 fn in_rows(tile: &TensorOperand, bits: u32) -> Result<TensorOperand, String> {
     let layout = &tile.layout;
     let mut rows = layout.columns_of(Dim::ROW).to_vec();
@@ -104,7 +104,8 @@ fn in_rows(tile: &TensorOperand, bits: u32) -> Result<TensorOperand, String> {
 }
 
 impl Around {
-    /// Adds the warp's part to the address of its share: the entries of `columns` at the set bits of the warp index.
+    /// Emits `address` plus the offset of this warp's rows: the XOR of the entries of `columns` at the set bits of the
+    /// warp index.
     fn offset_of_warp(&mut self, address: Value, columns: &[u64]) -> Value {
         let lane_bits = self.lanes.trailing_zeros();
         let columns: Vec<u64> = std::iter::repeat_n(0, lane_bits as usize).chain(columns.iter().copied()).collect();
@@ -116,7 +117,8 @@ impl Around {
         self.builder.binary(tilewright_kernel::Binary::Add, address, offset)
     }
 
-    /// For each of this lane's moves, returns the address in a parameter's memory of the words that it transfers.
+    /// Returns the type of the words that one move transfers for a lane, and the address of this lane's words for each
+    /// move, in a parameter's memory.
     fn element_pointers(&mut self, parameter: u32, moves: &TensorMoves) -> (Type, Vec<Value>) {
         let ty = Type::vector_or_scalar(Element::I32, 1 << moves.issue_bits);
         let lane_bytes = 4u32 << (moves.registers.in_bits(Dim::REGISTER) - moves.word_bits);
@@ -172,7 +174,8 @@ impl Around {
         Ok(())
     }
 
-    /// Copies a tile from shared to tensor memory; each warp then moves its copy to registers.
+    /// Emits the copy of a tile from shared to tensor memory. Each warp then moves its copy of the tile to registers,
+    /// and to the memory of the tile's parameter.
     fn copy_tile(
         &mut self,
         row: &Instruction,

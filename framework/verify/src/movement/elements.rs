@@ -16,15 +16,15 @@ pub(super) fn low(value: u64, bits: u32) -> u64 {
     if bits < 64 { value & ((1 << bits) - 1) } else { value }
 }
 
-/// Element `index` of the test tensor: a pattern with different bytes in adjacent elements.
+/// Returns element `index` of the test tensor, of `bits` bits: a pattern with different bytes in adjacent elements.
 pub(super) fn element(index: u64, bits: u32) -> u64 {
     let mixed = (index + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let value = mixed ^ mixed >> 29;
     if bits >= 64 { value } else { value & ((1 << bits) - 1) }
 }
 
-/// Index in the output at which a kernel writes the element at `packed` (register, thread and block): all threads of
-/// one register are adjacent.
+/// Returns the index in the output, in elements, at which a kernel writes the element at the position `packed`
+/// (register, lane, warp and block) of `dst`: all threads of one register are adjacent.
 pub(super) fn written_at(dst: &LinearLayout, packed: u64) -> usize {
     let (lane_bits, warp_bits) = (dst.in_bits(Dim::LANE), dst.in_bits(Dim::WARP));
     let at = |dim| dst.ins().coordinate(packed, dim);
@@ -33,7 +33,8 @@ pub(super) fn written_at(dst: &LinearLayout, packed: u64) -> usize {
     (register << (lane_bits + warp_bits) | thread) as usize
 }
 
-/// Creates an output buffer that receives every register of a layout; `elements` are the tensor's elements, row-major.
+/// Creates an output buffer that receives every register of a layout. `elements` are the expected elements of the
+/// tensor, row-major, each of `bits` bits.
 pub(super) fn registers(buffer_index: usize, layout: &LinearLayout, bits: u32, elements: &[u64]) -> TestBuffer {
     let (width, packed_count) = ((bits / 8) as usize, 1u64 << layout.ins().bits());
     let mut bytes = vec![0; width << layout.ins().bits()];
@@ -52,8 +53,8 @@ pub(super) fn registers(buffer_index: usize, layout: &LinearLayout, bits: u32, e
     TestBuffer { legend: Some(legend), ..output(buffer_index, CaseElement::Unsigned(bits), vec![packed_count], after) }
 }
 
-/// Creates an output buffer that receives a tensor in memory order; `name` describes the location and the element of an
-/// index.
+/// Creates an output buffer that receives the expected `elements`, each of `bits` bits, one after the other. `name`
+/// describes the location of an index, and returns it with the row-major index of the element.
 pub(super) fn tensor(
     bits: u32,
     elements: impl Iterator<Item = u64>,

@@ -79,7 +79,7 @@ pub fn copy_case(
     Ok(TestCase::of_buffers(kernel, 1, buffers).with_counts(planned_sectors([load, store])))
 }
 
-/// Expects the numbers of sectors that a load and a store are planned to touch.
+/// Expects that the loads and the stores touch as many sectors as planned.
 pub(super) fn planned_sectors([load, store]: [&GlobalAccess; 2]) -> ExpectedCounts {
     ExpectedCounts::of_sectors([
         Some(PlannedSectors { accesses: "loads", planned: load.transactions, executed: |sectors| sectors.loaded }),
@@ -87,13 +87,14 @@ pub(super) fn planned_sectors([load, store]: [&GlobalAccess; 2]) -> ExpectedCoun
     ])
 }
 
-/// For each linear offset of a memory layout, the row-major index of its element.
+/// Returns the row-major index of the element at each linear offset of a memory layout.
 fn by_offset(memory: &MemoryLayout) -> impl Iterator<Item = u64> + '_ {
     (0..1u64 << memory.linear.in_bits(Dim::OFFSET))
         .map(|offset| row_major_index(&memory.linear, memory.linear.apply_packed(offset)))
 }
 
-/// For each linear offset of a memory layout, the physical offset in bytes, encoded as `i32`.
+/// Returns the physical offset in bytes of each linear offset of a memory layout, for elements of `bytes` bytes,
+/// encoded as `i32`.
 pub(super) fn memory_elements(memory: &MemoryLayout, bytes: usize) -> Vec<u8> {
     let offsets = 0..1u64 << memory.linear.in_bits(Dim::OFFSET);
     little_endian(offsets.map(|offset| memory.physical_offset(offset) * bytes as u64), 4)

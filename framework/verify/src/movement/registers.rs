@@ -93,7 +93,7 @@ fn compose(builder: &mut FunctionBuilder<'_>, earlier: &[Value], later: &[Value]
     Ok(vec![binary(arith::MULI, m, n)?, binary(arith::ADDI, moved, c)?])
 }
 
-/// Scans the row-major test tensors sequentially, as the expected result.
+/// Returns the expected results of a scan of the row-major test tensors, computed sequentially along each line.
 fn scanned(src: &LinearLayout, axis: Dim, element_bits: &[u32], direction: ScanDirection) -> Vec<Vec<u64>> {
     let lines = Lines::new(src, axis);
     let (length, elements) = (1u64 << lines.along, 1u64 << src.outs().bits());
@@ -121,7 +121,7 @@ fn scanned(src: &LinearLayout, axis: Dim, element_bits: &[u32], direction: ScanD
     results
 }
 
-/// Pseudo-random index along an axis of `src`, for the result's element at `position`.
+/// Returns a pseudo-random index along an axis of `src`, for the element of the result with row-major index `position`.
 pub(super) fn index_at(src: &LinearLayout, axis: Dim, position: u64) -> u64 {
     element(position, 64) >> 40 & ((1 << src.out_bits(axis)) - 1)
 }
@@ -149,7 +149,7 @@ impl Lines {
         Self { inner, along: layout.out_bits(axis) }
     }
 
-    /// Index of the line that has an element: the element's row-major index without the axis.
+    /// Returns the index of the line that has an element: the element's row-major index in the tensor without the axis.
     fn line(&self, element: u64) -> u64 {
         element >> (self.inner + self.along) << self.inner | element & ((1 << self.inner) - 1)
     }
@@ -160,7 +160,8 @@ impl Lines {
     }
 }
 
-/// Adds the row-major test tensor along an axis, sequentially; the result is row-major.
+/// Returns the sums of the row-major test tensor along an axis, modulo 2^`bits`, computed sequentially; the result is
+/// row-major.
 fn reduce_along(src: &LinearLayout, axis: Dim, bits: u32) -> Vec<u64> {
     let lines = Lines::new(src, axis);
     let mut accumulator = vec![0u64; 1 << (src.outs().bits() - lines.along)];

@@ -23,7 +23,8 @@ pub enum Repeated<'a> {
     Gather(&'a LinearLayout, Dim, &'a GatherPlan),
 }
 
-/// The inputs of a kernel, and the expected elements of its result in a layout, row-major.
+/// The contents of a kernel's input buffers, and the expected elements (row-major) of its result, whose layout is
+/// `layout`.
 struct Movement<'a> {
     inputs: Vec<Vec<u8>>,
     elements: Vec<u64>,
@@ -50,7 +51,7 @@ impl Repeated<'_> {
         Ok(case.with_counts(counts).with_predicted(predicted))
     }
 
-    /// Returns the predictions for one round of a kernel with `rounds` rounds.
+    /// Returns the predicted counts and cycles of one round, with the number of rounds of the kernel.
     #[must_use]
     pub fn predicted(&self, element_bits: u32, rounds: u32) -> Predicted {
         match self {
@@ -104,13 +105,15 @@ impl Repeated<'_> {
     }
 }
 
-/// Selects the counts of wavefronts and shuffles, which the loop does not change.
+/// Keeps the counts of wavefronts and shuffles, to which the loop around the rounds adds nothing, and clears the
+/// others.
 fn moves(counts: Counts) -> Counts {
     let Counts { shuffles, wavefronts_stored, wavefronts_loaded, .. } = counts;
     Counts { shuffles, wavefronts_stored, wavefronts_loaded, ..Counts::default() }
 }
 
-/// Reinterprets registers of layout `dst` as registers of layout `src`; returns the resulting tensor, row-major.
+/// Reinterprets the registers that hold `tensor` in layout `dst` as registers of layout `src`; returns the tensor that
+/// they then hold, row-major.
 fn reinterpret(tensor: &[u64], src: &LinearLayout, dst: &LinearLayout) -> Vec<u64> {
     let mut taken = vec![0; tensor.len()];
     for position in 0..1u64 << src.ins().bits() {

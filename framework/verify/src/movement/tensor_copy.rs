@@ -52,7 +52,7 @@ pub fn tensor_copy_case<'a>(
     Ok(TestCase::new(kernel, [1, 1, 1], arguments, buffers).with_counts(counts))
 }
 
-/// Predicts the counts of the copying warp for each tile; and the touched sectors, if the tensor has the planned
+/// Predicts the counts of the copying warp, over all tiles; and the touched sectors, if the tensor has the planned
 /// strides and each tile starts at a sector.
 fn planned_counts(copy: &TensorCopy, tiles: u64, shifted: u32, target: &TargetDescription) -> ExpectedCounts {
     let row_major = (0..copy.axes.len()).rev().map(Dim::tensor).eq(copy.axes.iter().copied());
@@ -130,7 +130,8 @@ impl<'a> Tiles<'a> {
         little_endian(elements.into_iter(), (self.bits / 8) as usize)
     }
 
-    /// Initial contents of three buffers: the tensor, the origins, and shared memory.
+    /// Returns the initial contents of three buffers: the tensor, the origins of the tiles, and shared memory for each
+    /// tile.
     fn contents(&self) -> [Vec<u8>; 3] {
         let bytes = (self.bits / 8) as usize;
         let of = |index: u64| element(index, self.bits);
@@ -141,13 +142,13 @@ impl<'a> Tiles<'a> {
         [tensor, origins, shared_contents]
     }
 
-    /// Expected contents of shared memory after copies to it.
+    /// Returns the expected elements of shared memory after copies to it, for each tile in memory order.
     fn expected_shared_memory(&self) -> Vec<u64> {
         let of = |memory_index| self.element(memory_index).map_or(0, |index| element(index, self.bits));
         (0..self.memory_size()).map(of).collect()
     }
 
-    /// Expected contents of the tensor after copies to it.
+    /// Returns the expected elements of the tensor after copies from shared memory to it, in the order of its memory.
     fn put_back(&self) -> Vec<u64> {
         let mut expected: Vec<u64> = (0..self.elements()).map(|index| element(index, self.bits)).collect();
         for memory_index in 0..self.memory_size() {
@@ -158,8 +159,8 @@ impl<'a> Tiles<'a> {
         expected
     }
 
-    /// Returns the element of the tensor that belongs to an offset of shared memory; `None` if it is outside of the
-    /// tensor.
+    /// Returns the index in the tensor's memory of the element at `memory_index`, which counts the offsets of shared
+    /// memory over all tiles; `None` if the element lies outside of the tensor.
     fn element(&self, memory_index: u64) -> Option<u64> {
         let (tile, offset) = (memory_index / self.offsets(), memory_index % self.offsets());
         let image = self.memory.linear.apply_packed(offset);

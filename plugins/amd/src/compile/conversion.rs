@@ -6,7 +6,7 @@ use tilewright_llvm::values::BasicValueEnum;
 use tilewright_llvm::{Emitter, no_cast};
 use tilewright_plugin::CompileError;
 
-/// Emits a cast of a scalar or vector of bytes.
+/// Emits a cast of 8-bit floats in bytes, one or a vector of them, to `f32`; an error for other casts.
 pub(super) fn emit<'ctx>(
     emit: &Emitter<'_, 'ctx>,
     cast: Cast,

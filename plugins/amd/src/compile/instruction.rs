@@ -221,7 +221,7 @@ fn register_operand<'a>(row: &'a Instruction, required: &str) -> Result<(&'a str
     found.ok_or_else(|| CompileError::Backend(format!("instruction `{}` has no operand `{required}`", row.name)))
 }
 
-/// Drops the unused registers of a value: an operand of six-bit elements fills fewer registers than the value that
+/// Emits a value without its unused registers: an operand of six-bit elements fills fewer registers than the value that
 /// carries it.
 fn narrowed<'ctx>(
     emit: &Emitter<'_, 'ctx>,

@@ -170,7 +170,8 @@ impl Dialect for Amdgcn<'_> {
     }
 
     fn grid_size<'ctx>(&self, emit: &Emitter<'_, 'ctx>, axis: u8) -> Result<IntValue<'ctx>, CompileError> {
-        // The launcher writes them after the arguments: LLVM, AMDGPU usage, code object V5, hidden_block_count.
+        // The implicit arguments of a kernel begin with the three block counts of the grid (LLVM, AMDGPU usage, code
+        // object V5, hidden_block_count_x).
         let name = "llvm.amdgcn.implicitarg.ptr";
         match emit.call(name, &[], &[])? {
             Some(BasicValueEnum::PointerValue(hidden)) => emit.load_i32(hidden, 4 * u32::from(axis)),
@@ -280,7 +281,7 @@ impl Dialect for Amdgcn<'_> {
             let processor = &self.target.architecture;
             return Err(CompileError::Unsupported(format!("{processor} does not swap lanes that differ by {lane}")));
         }
-        // Neither reads inactive lanes, nor zero for lanes out of bounds.
+        // Both flags are off: a lane does not read inactive lanes, and a source lane out of bounds does not give zero.
         let [fetch_inactive, bound_control] = [false, false].map(|flag| emit.i1(flag));
         emit.call_pair(&format!("llvm.amdgcn.permlane{lane}.swap"), &[a, b, fetch_inactive, bound_control])
     }

@@ -36,7 +36,8 @@ pub(super) fn fence(dialect: &Amdgcn<'_>, emit: &Emitter<'_, '_>, scope: MemoryS
     emit.fence(Ordering::Acquire, dialect.memory_scope(scope), None)
 }
 
-/// Emits a release fence of the scope, for all of memory. `name` is the operation that releases.
+/// Emits a release fence of the scope for all of memory, and a wait until earlier accesses have completed. `name` is
+/// the operation that releases, for a comment in the assembly.
 pub(super) fn release(
     dialect: &Amdgcn<'_>,
     emit: &Emitter<'_, '_>,
@@ -64,7 +65,7 @@ enum Accesses {
     All,
 }
 
-/// Emits a wait until the wave's accesses have completed.
+/// Emits a wait until the wave's accesses of this kind have completed, by the counters of the architecture.
 fn wait_for(emit: &Emitter<'_, '_>, architecture: &str, accesses: Accesses) -> Result<(), CompileError> {
     let waits: &[&str] = match (accesses, architecture.get(..5)) {
         (Accesses::Shared, Some("gfx12")) => &["dscnt"],

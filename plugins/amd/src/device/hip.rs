@@ -158,7 +158,8 @@ impl Device for HipDevice {
         let (start, end) = (self.event()?, self.event()?);
         let ([x, y, z], lanes) = (launch.grid, kernel.lanes * kernel.warps);
         let shared: c_uint = 0; // Kernels say themselves how much they have.
-        // SAFETY: the arguments match the kernel's parameters, as `launched` has checked; the events were just created.
+        // SAFETY: the arguments match the kernel's parameters, as `find_kernel` has checked; the events were just
+        // created.
         let codes = unsafe {
             let before = (self.functions.event_record)(start.object, null_mut());
             let launched = (self.functions.launch)(

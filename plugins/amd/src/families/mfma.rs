@@ -8,7 +8,7 @@ use tilewright_layout::{Dim, FamilyError, FamilySpec, IntVec, LinearLayout};
 
 const LANES: u64 = 64;
 
-/// The supported results of an instruction, as [rows, columns].
+/// Result shapes [M, N] of the instructions that the family supports.
 const RESULTS: [[u64; 2]; 4] = [[32, 32], [16, 16], [64, 4], [4, 64]];
 
 /// The parameters of a layout: the instruction's result shape, and its repetition over registers, warps and blocks.
@@ -16,7 +16,7 @@ struct Mfma {
     m: u64,
     n: u64,
     transposed: bool,
-    /// Adjacent rows of the result that a lane holds.
+    /// Number of adjacent rows of the result that a lane holds.
     height: u64,
     warps: IntVec,
     tiles: IntVec,

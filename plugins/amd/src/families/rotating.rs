@@ -9,7 +9,7 @@ use tilewright_layout::{Bases, Dim, FamilyError, FamilySpec, LayoutError, Linear
 
 /// Swizzle parameters for the two fastest axes, as in Triton; all are powers of two.
 struct Pattern {
-    /// Adjacent elements of a row that the swizzle keeps together.
+    /// Number of adjacent elements of a row that the swizzle keeps together.
     vec: u64,
     /// Number of adjacent rows with the same xor value.
     per_phase: u64,

@@ -105,8 +105,8 @@ struct Tiles {
 }
 
 impl Tiles {
-    /// Returns the layout of all tiles of one block, with `groups` scales along K. `registers` and `warps` are the
-    /// bases of the tile index, in units of tiles.
+    /// Returns the layout of an operand's scales in one block, with `groups` scales along K in each row. Each bit of
+    /// the register and warp index moves by the number of tiles in `registers` and `warps`.
     fn spread(&self, registers: &[u64], warps: &[u64], groups: u64) -> Result<LinearLayout, LayoutError> {
         let tile = self.of_operand;
         let mut scale_bases: IntVec = registers.iter().filter(|&&by| by != 0).map(|by| by * tile).collect();

@@ -11,17 +11,18 @@ const SOURCE: &str = "AMD CDNA 4 ISA reference, section 11.4, matrix transpose l
                       Triton's AMD backend (TargetFeatures.cpp, lowerDsReadTr) and, for 16 bits, ROCm/rocm-systems \
                       pull request 10175";
 
-/// Log2 of the columns of a block; the column that a lane receives is the lane's index in the block.
+/// Log2 of the number of columns of a block, the matrix of sixteen lanes. A lane receives the column whose index is the
+/// lane's index in the block.
 const COLUMN_BITS: u32 = 4;
 const LANE_BITS: u32 = 6;
-/// Log2 of the bytes of a slot, which are also the bytes that a lane receives.
+/// Log2 of the number of bytes of a slot, the piece of memory that a lane addresses; a lane receives as many bytes.
 const SEGMENT_BITS: u32 = 3;
 
 pub(super) fn rows(architecture: &str) -> Vec<Instruction> {
     if architecture != "gfx950" {
         return Vec::new();
     }
-    // Both widths have a valid layout; tests count the rows.
+    // Both element widths have valid layouts, so no error is dropped; tests count the instructions.
     [16, 8].into_iter().filter_map(|bits| row(bits).ok()).collect()
 }
 
@@ -53,7 +54,8 @@ fn columns(bits: u32) -> Result<LinearLayout, LayoutError> {
 /// Returns the layout of the data in memory: (32-bit register, lane, byte of the register) to (slot, byte of the slot).
 fn data(bits: u32) -> Result<LinearLayout, LayoutError> {
     let element_bits = (bits / 8).ilog2();
-    // A place is the byte offset in a block's row-major matrix, followed by the block index.
+    // The bits of a byte's offset in memory: seven bits for the offset in a block's row-major matrix, then the block
+    // index.
     let column_of_bit = |bit: u32| match bit.checked_sub(SEGMENT_BITS) {
         Some(segment) => vec![1 << segment, 0],
         None => vec![0, 1 << bit],

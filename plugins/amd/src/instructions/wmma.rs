@@ -14,7 +14,7 @@ use super::{Element, mma_instruction, numerics};
 const CALCULATED: &str = "AMD Matrix Instruction Calculator";
 const PUBLISHED: &str = "ROCm FlyDSL, matrix instructions of gfx1250; results of 16 bits: LLVM, IntrinsicsAMDGPU.td, eight neighbours in four words";
 
-/// Number of rows and of columns of a result.
+/// Number of rows, and also of columns, of the result of one instruction.
 pub(super) const SIZE: u64 = 16;
 
 /// One instruction: mnemonic, K, element types of the result, of A and of B, and cycles if published.
@@ -74,8 +74,7 @@ pub(super) enum Generation {
     /// RDNA 3: each group of 16 lanes holds a replica of an operand; the result's rows alternate between the halves of
     /// a wave of 32 lanes.
     First,
-    /// RDNA 4: the halves of a wave partition an operand's K; the upper half holds the lower (higher-numbered) half of
-    /// the result's rows.
+    /// RDNA 4: the halves of a wave partition an operand's K; the upper half holds rows 8 to 15 of the result.
     Second,
     /// gfx1250: as `Second`, with runs of eight adjacent elements along K in a lane.
     Third,
@@ -89,7 +88,7 @@ pub(super) fn rows(architecture: &str) -> Vec<Instruction> {
         "gfx1250" => (Generation::Third, &GFX1250, &[32], PUBLISHED),
         _ => return Vec::new(),
     };
-    // The tables above have valid layouts only; tests count the rows.
+    // All entries of the tables above have valid layouts, so no error is dropped; tests count the instructions.
     let mut rows = Vec::new();
     for &lanes in lanes {
         for &entry in entries {

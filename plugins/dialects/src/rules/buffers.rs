@@ -1,4 +1,4 @@
-//! Defines the rules of buffer accesses: a pointer with an offset for each element.
+//! Defines the rules of buffer accesses, whose addresses are one base pointer plus an offset for each element.
 
 use tilewright_tile::TileType;
 use tilewright_tile::rules::{Check, Checked, Rule, ensure};
@@ -7,7 +7,8 @@ use tilewright_tile::rules::{Check, Checked, Rule, ensure};
 pub(super) const RULES: [Rule; 3] =
     [Rule::new("buffer", buffer), Rule::new("buffer_other", buffer_other), Rule::new("buffer_target", buffer_target)];
 
-/// `buffer(values)`: the pointer of a buffer access points to the elements of the values, and offsets have their shape.
+/// Rule `buffer(values)` of buffer accesses: checks the pointee type and the offsets, which are `i32`. The base points
+/// to elements of the group `values`; unless the values are in shared memory, offsets have their shape and layout.
 fn buffer(check: &Check<'_>, groups: &[String]) -> Checked {
     let (Some(TileType::Pointer(pointer)), Some(offsets)) = (check.group_type("ptr"), check.group_type("offsets"))
     else {
@@ -29,8 +30,8 @@ fn buffer(check: &Check<'_>, groups: &[String]) -> Checked {
     })
 }
 
-/// `buffer_other` (`amdg.buffer_load_to_local`): the values of lanes that load nothing have the type of the loaded
-/// ones.
+/// Rule `buffer_other` of `amdg.buffer_load_to_local`: checks the type of `other`, the values for masked-off lanes. It
+/// has the shape and layout of the offsets and elements of the pointee type.
 fn buffer_other(check: &Check<'_>, _: &[String]) -> Checked {
     let (Some(other), Some(offsets)) = (check.group_type("other"), check.group_type("offsets")) else { return Ok(()) };
     let Some(TileType::Pointer(pointer)) = check.group_type("ptr") else { return Ok(()) };
@@ -38,7 +39,8 @@ fn buffer_other(check: &Check<'_>, _: &[String]) -> Checked {
     ensure(*other == expected, || format!("`other` is a `{other}`: expected `{expected}`"))
 }
 
-/// `buffer_target` (`amdg.buffer_load_to_local`): the target copies from global to shared memory without registers.
+/// Rule `buffer_target` of `amdg.buffer_load_to_local`: checks that the base is a single pointer, and that the target
+/// can copy from global memory to LDS.
 fn buffer_target(check: &Check<'_>, _: &[String]) -> Checked {
     let pointer = check.group_type("ptr");
     ensure(matches!(pointer, Some(TileType::Pointer(_))), || "the base is a tensor: expected one pointer".to_owned())?;

@@ -2,10 +2,10 @@
 
 use tilewright_tile::rules::{Checked, check_words, ensure, policy_parameters};
 
-/// The name of the policy.
+/// The name of the attribute that states a cache policy.
 pub(super) const NAME: &str = "#ttng.cache_policy";
 
-/// Words of its parameters; none are listed for a parameter of any value.
+/// The parameters of a cache policy, each with its possible values; an empty list permits any value.
 const WORDS: [(&str, &[&str]); 6] = [
     ("cache_modifier", &["none", "ca", "cg", "wb", "cs", "wt", "cv"]),
     ("l1", &[]),
@@ -15,7 +15,8 @@ const WORDS: [(&str, &[&str]); 6] = [
     ("l2_prefetch_size", &["64", "128", "256"]),
 ];
 
-/// Checks the words of a policy, and that its parameters agree.
+/// Checks the parameters in the angle brackets of a cache policy: known names and values. `cache_modifier` and `l1`
+/// exclude each other, and `l2_fraction` is above 0 and at most 1.
 pub(super) fn check_policy(parameters: &str) -> Checked {
     check_words(NAME, parameters, &WORDS)?;
     let value_of = |key: &str| policy_parameters(parameters).find(|(known, _)| *known == key).map(|(_, value)| value);

@@ -1,4 +1,5 @@
-//! Defines the rules of cluster launch control, by which a block takes over the program of another one.
+//! Defines the rule of cluster launch control (`clusterlaunchcontrol`), by which a running block takes over the work of
+//! a block that has not started.
 
 use tilewright_tile::TileType;
 use tilewright_tile::rules::{Check, Checked, Rule, bases, ensure};
@@ -6,7 +7,8 @@ use tilewright_tile::rules::{Check, Checked, Rule, bases, ensure};
 /// The rule of `ttng`'s operations of cluster launch control.
 pub(super) const RULES: [Rule; 1] = [Rule::new("clc_buffer", clc_buffer)];
 
-/// `clc_buffer(memory)`: the memory is of a response, two elements of i64.
+/// Rule `clc_buffer(memory)`: checks that shared memory has the type of a response of cluster launch control, two `i64`
+/// elements. Each block of a cluster has a response of its own.
 fn clc_buffer(check: &Check<'_>, groups: &[String]) -> Checked {
     check.types_of(groups).into_iter().try_for_each(|ty| {
         ensure(ty.shape() == Some(&[2]) && *ty.element() == TileType::integer(64), || {

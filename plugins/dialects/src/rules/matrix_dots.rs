@@ -18,7 +18,9 @@ fn shape<'c>(check: &Check<'c>, group: &str) -> &'c [u64] {
     check.group_type(group).and_then(TileType::shape).unwrap_or_default()
 }
 
-/// `dot_shapes(a b d)`: the shapes are those of a dot. Elements of four bits count twice along K.
+/// Rule `dot_shapes(a b d)`: checks that the groups have the shapes [M, K], [K, N] and [M, N] of a dot. A batch axis
+/// may come first; it is compared for `a` and `d`. K is not compared if exactly one operand is `e2m1`, two elements in
+/// a byte.
 fn shapes(check: &Check<'_>, groups: &[String]) -> Checked {
     let [a, b, d] = groups else { return Ok(()) };
     let (a, b, d) = (shape(check, a), shape(check, b), shape(check, d));
@@ -40,7 +42,8 @@ fn family(layout: Option<&LayoutName>) -> &str {
     layout.map_or("no layout", |layout| layout.spec().name.as_str())
 }
 
-/// `wgmma` (`ttng.warp_group_dot`): layouts, shapes and elements are those of `wgmma`.
+/// Rule `wgmma` of `ttng.warp_group_dot`: checks that `wgmma` supports the layouts, element types and result shape. M
+/// is a multiple of 64 and N of 8.
 fn wgmma(check: &Check<'_>, _: &[String]) -> Checked {
     let (Some(a), Some(b)) = (check.group_type("a"), check.group_type("b")) else { return Ok(()) };
     let Some(d) = check.group_type("d") else { return Ok(()) };
@@ -64,7 +67,8 @@ fn wgmma(check: &Check<'_>, _: &[String]) -> Checked {
     check_elements(check, a, b, d)
 }
 
-/// Checks the element types of `wgmma`, and the elements of operand A that a lane has along K.
+/// Checks that `wgmma` supports the element types. A and B have the same width; 8-bit floats into 32-bit results need
+/// `maxNumImpreciseAcc` of at least 32. In registers, a lane holds 32 bits of A along K (`kWidth`).
 fn check_elements(check: &Check<'_>, a: &TileType, b: &TileType, d: &TileType) -> Checked {
     if let (Some(layout), Some(bits)) = (a.as_tensor().and_then(|a| a.layout.as_ref()), a.element_bits())
         && let Some(width) = number(layout.spec(), "k_width")
@@ -88,7 +92,7 @@ fn check_elements(check: &Check<'_>, a: &TileType, b: &TileType, d: &TileType) -
     })
 }
 
-/// Returns the kind of `tcgen05.mma` of an operand's element type.
+/// Returns PTX's `.kind` of the `tcgen05.mma` that multiplies elements of this type; `None` if no kind does.
 fn kind(element: &TileType) -> Option<&'static str> {
     match element.to_string().as_str() {
         "f16" | "bf16" => Some("f16"),
@@ -99,7 +103,8 @@ fn kind(element: &TileType) -> Option<&'static str> {
     }
 }
 
-/// `mma5` (`ttng.tc_gen5_mma`) and `mma5(scaled)`: layouts, types and blocks are those of `tcgen05.mma`.
+/// Rules `mma5` (`ttng.tc_gen5_mma`) and `mma5(scaled)` (`ttng.tc_gen5_mma_scaled`): check that `tcgen05.mma` supports
+/// the layouts and element types. Dots without scales are also checked for the distribution over a cluster's blocks.
 fn mma5(check: &Check<'_>, groups: &[String]) -> Checked {
     let is_scaled = groups.first().is_some_and(|word| word == "scaled");
     ensure(check.is_set("is_async") || check.group_types("barriers").is_empty(), || {
@@ -119,7 +124,8 @@ fn mma5(check: &Check<'_>, groups: &[String]) -> Checked {
     if is_scaled { Ok(()) } else { check_blocks(check, a, b, d) }
 }
 
-/// Checks that `tcgen05.mma` reads and writes the layouts.
+/// Checks that `tcgen05.mma` supports the layouts. A is in shared or tensor memory, B in shared memory; the accumulator
+/// is in tensor memory, with one element in each 32-bit column.
 fn check_layouts(a: &MemDescType, b: &MemDescType, d: &MemDescType) -> Checked {
     let name = |memory: &MemDescType| memory.layout.spec().name.clone();
     ensure(["nvmma_shared", "shared_linear", MATRIX].contains(&name(a).as_str()), || {
@@ -146,7 +152,7 @@ fn check_layouts(a: &MemDescType, b: &MemDescType, d: &MemDescType) -> Checked {
     })
 }
 
-/// Checks that `tcgen05.mma` multiplies the element types.
+/// Checks that `tcgen05.mma` can multiply elements of A's and B's types and add to the accumulator's type.
 fn check_types(a: &MemDescType, b: &MemDescType, d: &MemDescType, is_scaled: bool) -> Checked {
     let accumulator = d.element.to_string();
     if is_scaled {
@@ -180,7 +186,8 @@ fn check_types(a: &MemDescType, b: &MemDescType, d: &MemDescType, is_scaled: boo
     })
 }
 
-/// Checks that the blocks of a cluster divide A by rows, B by columns, and the accumulator by both.
+/// Checks that the blocks of a cluster split A along M only and B along N only, and the accumulator as both together.
+/// Basis i of each `CGALayout` belongs to bit i of the block index.
 fn check_blocks(check: &Check<'_>, a: &MemDescType, b: &MemDescType, d: &MemDescType) -> Checked {
     let of = |memory: &MemDescType| bases(memory.layout.spec(), "cga_layout").unwrap_or_default();
     let (left, right, result) = (of(a), of(b), of(d));
@@ -214,11 +221,14 @@ fn check_blocks(check: &Check<'_>, a: &MemDescType, b: &MemDescType, d: &MemDesc
     Ok(())
 }
 
-/// The target whose dots of 4-bit elements with 8-bit float scales read the scales of A by K first.
+/// The only target whose dots of 4-bit elements with `f8E4M3FN` scales need A's scales in the order `kThenMn`. All
+/// other scales have the order `mnThenK` (see [`scales_order`]).
 const SCALES_BY_K: &str = "cuda:107";
 
-/// `scales_order` (`ttng.tc_gen5_mma_scaled`): scales of several blocks along both axes are stored in the order of the
-/// hardware's reads.
+/// Rule `scales_order` of `ttng.tc_gen5_mma_scaled`: checks in which order tensor memory has the blocks of scales, 128
+/// rows by 4 along K. The layout's `blockRepOrder` is `mnThenK` if adjacent columns hold blocks that follow each other
+/// along M or N, and `kThenMn` if along K. With one block along either axis the orders do not differ, and the default
+/// `mnThenK` always passes.
 fn scales_order(check: &Check<'_>, _: &[String]) -> Checked {
     let is_narrow = ["a_type", "b_type"].iter().all(|name| check.text(name) == Some("e2m1"));
     let are_floats = ["a_scale", "b_scale"]

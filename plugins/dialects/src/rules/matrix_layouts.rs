@@ -7,12 +7,13 @@ use tilewright_tile::rules::{
 };
 use tilewright_tile::{Float, TileType};
 
-/// Blocks of a cluster that a layout has elements for.
+/// Returns the number of blocks over which a layout distributes a tensor; 1 without the parameter `cga_layout`.
 fn cluster_blocks(spec: &FamilySpec) -> u64 {
     power(bases(spec, "cga_layout").map_or(0, |bases| bases.len()))
 }
 
-/// The distribution of a layout with the warps along each axis.
+/// Returns the lanes, warps and blocks of a layout whose parameter `warps_per_cta` gives the warps along each axis;
+/// `None` without the parameter. `lanes` is the number of lanes of a warp.
 fn distribution_of_warps(spec: &FamilySpec, lanes: u64) -> Option<Distribution> {
     let warps = numbers(spec, "warps_per_cta")?;
     Some(Distribution {
@@ -23,7 +24,7 @@ fn distribution_of_warps(spec: &FamilySpec, lanes: u64) -> Option<Distribution> 
     })
 }
 
-/// `nvidia_mma`: `mma.sync` (version 2) and `wgmma` (version 3).
+/// Rules of the family `nvidia_mma`: layouts of results of `mma.sync` (version 2) and `wgmma` (version 3).
 #[derive(Debug)]
 pub(super) struct NvidiaMma;
 
@@ -57,7 +58,8 @@ impl LayoutRules for NvidiaMma {
         })
     }
 
-    /// `mma.sync` multiplies elements of 32 bits as tf32 alone.
+    /// Rejects `f32` operands of `mma.sync` unless the precision is `tf32`, the only type that it multiplies in 32
+    /// bits.
     fn check_dot_elements(&self, spec: &FamilySpec, element: &TileType, precision: &str) -> Checked {
         let is_sync = number(spec, "version_major") == Some(2);
         ensure(!is_sync || *element != TileType::Float(Float::F32) || precision == "tf32", || {
@@ -65,14 +67,14 @@ impl LayoutRules for NvidiaMma {
         })
     }
 
-    /// The operand of one instruction has `kWidth` elements in each of four lanes.
+    /// Returns K of one `mma.sync`: four lanes hold `kWidth` adjacent elements each. Returns 0 for other versions.
     fn least_k(&self, operand: &DotOperand<'_>) -> u64 {
         let is_sync = number(operand.parent, "version_major").is_none_or(|version| version == 2);
         if is_sync { 4 * operand.k_width.unsigned_abs() } else { 0 }
     }
 }
 
-/// `amd_mfma`: the matrix instructions of CDNA.
+/// Rules of the family `amd_mfma`: layouts of results of CDNA's matrix instructions.
 #[derive(Debug)]
 pub(super) struct Mfma;
 
@@ -112,7 +114,7 @@ impl LayoutRules for Mfma {
     }
 }
 
-/// `amd_wmma`: the matrix instructions of RDNA and gfx1250.
+/// Rules of the family `amd_wmma`: layouts of results of the matrix instructions of RDNA and gfx1250.
 #[derive(Debug)]
 pub(super) struct Wmma;
 
@@ -128,8 +130,8 @@ impl LayoutRules for Wmma {
     fn check(&self, spec: &FamilySpec, _: &Rules) -> Checked {
         let Some(version) = number(spec, "version") else { return Ok(()) };
         ensure((1..=3).contains(&version), || format!("`version = {version}`: expected one from 1 to 3"))?;
-        // The dialect file states the shape that texts may omit, and the reader leaves out parameters of this value.
-        // Version 3 has no instruction of this shape, so a text of version 3 must give another one.
+        // A text may omit the default shape, 16x16x16, and the parser drops a parameter with the default value. Version
+        // 3 has no instruction of this shape, so a text of version 3 must give another one.
         let shape = match spec.attributes.get("instr_shape") {
             None => vec![16, 16, 16],
             Some(_) => {

@@ -1,4 +1,4 @@
-//! Defines the rules of mbarriers of a cluster's blocks: arrivals, and completions of copies and dots.
+//! Defines the rules of mbarriers in the blocks of a cluster: arrivals, and completions of copies and dots.
 
 use tilewright_tile::rules::{Check, Checked, Rule, bases, ensure};
 use tilewright_tile::{Attribute, MemDescType};
@@ -11,19 +11,19 @@ pub(super) const RULES: [Rule; 4] = [
     Rule::new("copy_completion", copy_completion),
 ];
 
-/// The bases of the blocks that a layout of mbarriers has.
+/// Returns the `CGALayout` of mbarriers: for each bit of the block index, the step in mbarriers. Empty if not given.
 fn blocks_of(memory: &MemDescType) -> Vec<Vec<i64>> {
     bases(memory.layout.spec(), "cga_layout").unwrap_or_default()
 }
 
-/// The bases of mbarriers: one for each block, or for each `shared` blocks.
+/// Returns the `CGALayout` of mbarriers of which every `shared` consecutive blocks (a power of two) share one.
 fn one_each(check: &Check<'_>, shared: u64) -> Vec<Vec<i64>> {
     let count = |number: u64| number.max(1).ilog2();
     let zeros = (0..count(shared)).map(|_| vec![0]);
     zeros.chain((0..count(check.cluster_blocks() / shared)).map(|bit| vec![1 << bit])).collect()
 }
 
-/// Checks that each block has an mbarrier of its own.
+/// Checks that each block of the cluster has an mbarrier of its own, by the `CGALayout` of the mbarriers' memory.
 fn check_one_each(check: &Check<'_>, memory: &MemDescType) -> Checked {
     let (own, expected) = (blocks_of(memory), one_each(check, 1));
     ensure(own == expected, || {
@@ -31,13 +31,16 @@ fn check_one_each(check: &Check<'_>, memory: &MemDescType) -> Checked {
     })
 }
 
-/// `completion(barriers)`: each block has an mbarrier of its own, at which its operations arrive.
+/// Rule `completion(barriers)`: checks that each block has an mbarrier of its own, at which the block's asynchronous
+/// operations arrive when they complete.
 fn completion(check: &Check<'_>, groups: &[String]) -> Checked {
     let memories = check.types_of(groups).into_iter().filter_map(|ty| ty.as_memory());
     memories.into_iter().try_for_each(|memory| check_one_each(check, memory))
 }
 
-/// `copy_completion(barrier)`: each block has an mbarrier, or each pair of blocks if the module states pairs.
+/// Rule `copy_completion(barrier)`: checks that each block has an mbarrier of its own, at which the copy arrives. If
+/// the module has `ttng.two-ctas = true`, two adjacent blocks may share one; a module without this attribute is not
+/// checked.
 fn copy_completion(check: &Check<'_>, groups: &[String]) -> Checked {
     let Some(Attribute::Bool(in_pairs)) = check.module_attribute("ttng.two-ctas") else { return Ok(()) };
     let Some(memory) = groups.first().and_then(|group| check.memory_type(group)) else { return Ok(()) };
@@ -47,7 +50,8 @@ fn copy_completion(check: &Check<'_>, groups: &[String]) -> Checked {
     check_one_each(check, memory)
 }
 
-/// `arrive` (`ttng.arrive_barrier`, `ttng.barrier_expect`): the cluster has the named blocks.
+/// Rule `arrive` of `ttng.arrive_barrier` and `ttng.barrier_expect`: checks that `fromCTA` and `multicastCTA` name
+/// blocks of the cluster. With either attribute, each block must have an mbarrier of its own.
 fn arrive(check: &Check<'_>, _: &[String]) -> Checked {
     let blocks = i64::try_from(check.cluster_blocks()).unwrap_or(i64::MAX);
     if let Some(block) = check.integer("fromCTA") {
@@ -73,7 +77,8 @@ fn arrive(check: &Check<'_>, _: &[String]) -> Checked {
     check.memory_type("alloc").map_or(Ok(()), |memory| check_one_each(check, memory))
 }
 
-/// `commit` (`ttng.tc_gen5_commit`): it has at most four descriptors, and an mbarrier in each block of the cluster.
+/// Rule `commit` of `ttng.tc_gen5_commit`: checks that there are at most four descriptors, and that each block of the
+/// cluster has an mbarrier of its own.
 fn commit(check: &Check<'_>, _: &[String]) -> Checked {
     let count = check.group_types("descs").len();
     ensure(count <= 4, || format!("{count} descriptors: expected four at most"))?;

@@ -1,4 +1,8 @@
-//! Supplies the rules of the verifier that rows of the dialect files name, and the rules of vendors' layouts.
+//! Rules of the verifier for vendors' operations, and for the layouts that vendors' families name.
+//!
+//! A rule is a function that checks one operation and returns an error message if the operation breaks the rule. The
+//! key `verify` of a row in a dialect file names rules, with groups of operands or results as arguments:
+//! `tensor_copy(src)`.
 
 mod buffers;
 mod cache_policies;

@@ -1,4 +1,4 @@
-//! Defines the rule of arithmetic on pairs and quadruples of elements.
+//! Defines the rule of PTX's arithmetic on packed pairs and quadruples of elements.
 
 use tilewright_tile::rules::{Check, Checked, Rule, ensure};
 use tilewright_tile::{TensorType, TileType};
@@ -6,15 +6,18 @@ use tilewright_tile::{TensorType, TileType};
 /// The rule of `ttng`'s packed arithmetic.
 pub(super) const RULES: [Rule; 1] = [Rule::new("packed_arith", packed_arith)];
 
-/// Element types of packed arithmetic, by the letters of [`SIGNATURES`]. `2` stands for pairs of `f4E2M1FN` in bytes.
+/// Element types of packed arithmetic, and the letters that [`SIGNATURES`] uses for them. The letter `2` (`i8`) stands
+/// for bytes with two `f4E2M1FN` elements each.
 const ELEMENTS: [(&str, char); 7] =
     [("f32", 'f'), ("f16", 'h'), ("bf16", 'b'), ("f8E5M2", '5'), ("f8E4M3FN", '4'), ("i8", '2'), ("f8E8M0FNU", 'u')];
 
-/// The types that one packed operation takes.
+/// Element types for which PTX has some packed operations: `kinds` has the operations' names, separated by blanks, and
+/// `result` the letters of the possible result types.
 struct Signature {
     kinds: &'static str,
     result: &'static str,
-    /// The letters that each operand may have; `=` is the result's, `!` the other of `h` and `b`.
+    /// For each operand, the letters of its possible element types. `=` stands for the result's type; `!` for `b` if
+    /// the result is `h`, and for `h` if it is `b`.
     operands: &'static [&'static str],
 }
 
@@ -56,8 +59,8 @@ impl Signature {
     }
 }
 
-/// `packed_arith` (`ttng.packed_arith`): PTX has the operation, and the operands are packed in the registers of the
-/// result.
+/// Rule `packed_arith` of `ttng.packed_arith`: checks that PTX has the operation for these element types, and that the
+/// operands have the result's layout. A lane must hold complete packs: pairs, or quadruples of 8-bit elements.
 fn packed_arith(check: &Check<'_>, _: &[String]) -> Checked {
     let Some(TileType::Tensor(result)) = check.group_type("result") else { return Ok(()) };
     let kind = check.text("op_kind").unwrap_or_default();
@@ -93,12 +96,13 @@ fn packed_arith(check: &Check<'_>, _: &[String]) -> Checked {
     operands.iter().try_for_each(|operand| check_operand(check, operand, result))
 }
 
-/// The axes along which an operand has another size than the result.
+/// Returns the axes along which an operand and the result have different sizes.
 fn halved_axes(operand: &TensorType, result: &TensorType) -> Vec<usize> {
     (0..result.shape.len()).filter(|axis| operand.shape.get(*axis) != result.shape.get(*axis)).collect()
 }
 
-/// Checks that an operand has the shape and layout of the result; packed in bytes, half of both along one axis.
+/// Checks that an operand has the shape and layout of the result. An operand with two `f4E2M1FN` in each byte has half
+/// the size along one axis, and each byte is in the lane that holds the two corresponding results.
 fn check_operand(check: &Check<'_>, operand: &TensorType, result: &TensorType) -> Checked {
     let (Some(own), Some(layout)) = (&operand.layout, &result.layout) else {
         return Err(format!("an operand of {:?} has no layout: expected one", operand.shape));

@@ -6,8 +6,9 @@ use tilewright_tile::rules::{Check, Checked, Rule, ensure, named_number, numbers
 /// The rule of `amdg`'s transposing load.
 pub(super) const RULES: [Rule; 1] = [Rule::new("packed_transposed", packed_transposed)];
 
-/// `packed_transposed` (`amdg.local_load_packed_transposed`): the result has the elements of memory, packed along the
-/// other axis.
+/// Rule `packed_transposed` of `amdg.local_load_packed_transposed`: checks the shapes, the result's layout and the
+/// order of memory. Two 4-bit elements share a byte: neighbours along M or N in memory, neighbours along K in the
+/// result, an operand of a dot (`#ttg.dot_op`).
 fn packed_transposed(check: &Check<'_>, _: &[String]) -> Checked {
     let (Some(memory), Some(result)) = (check.memory_type("src"), check.group_type("result")) else { return Ok(()) };
     let Some(TensorType { shape, layout: Some(layout), .. }) = result.as_tensor() else { return Ok(()) };

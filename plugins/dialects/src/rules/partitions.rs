@@ -1,4 +1,4 @@
-//! Defines the rules of values that warp partitions hand over.
+//! Defines the rules of values that one warp partition passes to another, and of warp groups (dialect `nvws`).
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ pub(super) const RULES: [Rule; 4] = [
     Rule::new("entered_buffers", entered_buffers),
 ];
 
-/// Returns the partitions that an operation belongs to: its attribute `ttg.partition`; none without it.
+/// Returns the numbers in an operation's attribute `ttg.partition`, the partitions that execute it; empty without it.
 fn partitions_of(operation: &Operation) -> BTreeSet<u64> {
     match operation.attributes.get("ttg.partition") {
         Some(Attribute::Array(_, numbers)) => numbers.iter().copied().collect(),
@@ -23,7 +23,8 @@ fn partitions_of(operation: &Operation) -> BTreeSet<u64> {
     }
 }
 
-/// `partition_phi` (`nvws.aref.phi`): its partitions are those of the operations that define its operands.
+/// Rule `partition_phi` of `nvws.aref.phi`: checks that its `ttg.partition` is the union of the partitions that define
+/// its operands. Each operand is defined by at least one partition, and no partition defines two.
 fn partition_phi(check: &Check<'_>, _: &[String]) -> Checked {
     let mut given = BTreeSet::new();
     for value in &check.operation().operands {
@@ -45,7 +46,8 @@ fn partition_phi(check: &Check<'_>, _: &[String]) -> Checked {
     ensure(own == given, || format!("`ttg.partition` is {own:?}: expected the partitions of its operands, {given:?}"))
 }
 
-/// `warp_group` (`nvws.warp_group`): each region has a number of warps, and the first one gives the results.
+/// Rule `warp_group` of `nvws.warp_group`: checks that `numWarps` has one number for each region, and that the first
+/// region yields as many values as there are results.
 fn warp_group(check: &Check<'_>, _: &[String]) -> Checked {
     let operation = check.operation();
     let (regions, warps) = (operation.regions.len(), check.numbers("numWarps").unwrap_or_default().len());
@@ -62,7 +64,8 @@ fn warp_group(check: &Check<'_>, _: &[String]) -> Checked {
     })
 }
 
-/// `names_buffers` (`nvws.aref.create`): the type of the reference has the types of the buffers.
+/// Rule `names_buffers` of `nvws.aref.create`: checks that the result type `!nvws.aref<[...]>` lists the types of the
+/// buffers, whose first axes must have one size.
 fn names_buffers(check: &Check<'_>, _: &[String]) -> Checked {
     let Some(TileType::Foreign(text)) = check.group_type("result") else { return Ok(()) };
     let counts: Vec<_> = check.group_types("buffers").iter().map(|ty| ty.shape().and_then(<[u64]>::first)).collect();
@@ -75,8 +78,9 @@ fn names_buffers(check: &Check<'_>, _: &[String]) -> Checked {
     ensure(plain(text) == plain(&expected), || format!("the result is a `{text}`: expected `{expected}`"))
 }
 
-/// `entered_buffers(results)` (`nvws.aref.put.enter`, `nvws.aref.get.enter`): the results are one buffer of each tensor
-/// of the reference, and a token.
+/// Rule `entered_buffers(results)` of `nvws.aref.put.enter` and `nvws.aref.get.enter`: checks that the results have one
+/// buffer for each tensor of the reference `aref`. A buffer has the tensor's shape without the first axis, which counts
+/// the buffers; scales in tensor memory keep the shape.
 fn entered_buffers(check: &Check<'_>, groups: &[String]) -> Checked {
     let Some(TileType::Foreign(text)) = check.group_type("aref") else { return Ok(()) };
     let results = check.types_of(groups);

@@ -1,4 +1,4 @@
-//! Defines the rules of operations on the registers of each lane: parts of tensors, and their order.
+//! Defines the rules of operations that split, join or reorder the registers of each lane.
 
 use tilewright_tile::TensorType;
 use tilewright_tile::rules::{Check, Checked, Rule, ensure, numbers};
@@ -10,12 +10,13 @@ pub(super) const RULES: [Rule; 3] = [
     Rule::new("in_thread_transpose", in_thread_transpose),
 ];
 
-/// The types of two groups, if both are of tensors.
+/// Returns the type of the first value of each of two groups; `None` unless both are tensors.
 pub(super) fn tensors<'c>(check: &Check<'c>, groups: [&str; 2]) -> Option<(&'c TensorType, &'c TensorType)> {
     Some((check.group_type(groups[0])?.as_tensor()?, check.group_type(groups[1])?.as_tensor()?))
 }
 
-/// `concat` (`amdg.concat`): the sources are equal parts of the result, in the registers of the same lanes.
+/// Rule `concat` of `amdg.concat`: checks that sources of one type tile the result, and that no element changes its
+/// lane.
 fn concat(check: &Check<'_>, _: &[String]) -> Checked {
     let sources = check.group_types("sources");
     let Some((part, full)) = tensors(check, ["sources", "result"]) else { return Ok(()) };
@@ -37,7 +38,7 @@ fn concat(check: &Check<'_>, _: &[String]) -> Checked {
     check_same_lanes(check, part, full)
 }
 
-/// Checks that a part has the lanes, warps and blocks of the full tensor.
+/// Checks that the layouts of a part and of the full tensor have the same lane, warp and block bases.
 fn check_same_lanes(check: &Check<'_>, part: &TensorType, full: &TensorType) -> Checked {
     let (Some(own), Some(all)) = (&part.layout, &full.layout) else { return Ok(()) };
     let (Some(small), Some(large)) = (check.bases(own, &part.shape), check.bases(all, &full.shape)) else {
@@ -48,7 +49,8 @@ fn check_same_lanes(check: &Check<'_>, part: &TensorType, full: &TensorType) -> 
     })
 }
 
-/// `extract_slice` (`amdg.extract_slice`): the result is a part of the tensor that each lane has in its registers.
+/// Rule `extract_slice` of `amdg.extract_slice`: checks that the slice at `static_offsets` is within the source, and
+/// that no element of it changes its lane.
 fn extract_slice(check: &Check<'_>, _: &[String]) -> Checked {
     let Some((full, part)) = tensors(check, ["source", "result"]) else { return Ok(()) };
     ensure(part.element == full.element, || {
@@ -83,7 +85,7 @@ fn check_offsets(offsets: &[i64], part: &TensorType, full: &TensorType) -> Check
     Ok(())
 }
 
-/// Whether an element is a sum of bases that move along one axis each.
+/// Whether some of the bases, each of which moves along one axis, add up to the coordinates `element`.
 fn spans(bases: &[Vec<u64>], element: &[u64]) -> bool {
     element.iter().enumerate().all(|(axis, at)| {
         let reached = bases.iter().fold(0, |reached, basis| reached | basis.get(axis).copied().unwrap_or(0));
@@ -91,7 +93,9 @@ fn spans(bases: &[Vec<u64>], element: &[u64]) -> bool {
     })
 }
 
-/// `in_thread_transpose` (`amdg.in_thread_transpose`): the registers of each lane get the order of the other axis.
+/// Rule `in_thread_transpose` of `amdg.in_thread_transpose`: checks that the result's layout is the source's, except
+/// for the order of registers in a lane. Source registers go along the contiguous axis first, result registers along
+/// the other.
 fn in_thread_transpose(check: &Check<'_>, _: &[String]) -> Checked {
     let Some((from, to)) = tensors(check, ["src", "result"]) else { return Ok(()) };
     ensure(from.shape == to.shape, || format!("{:?} becomes {:?}: expected one shape", from.shape, to.shape))?;

@@ -8,7 +8,8 @@ use super::{
     tensor_memory_layouts,
 };
 
-/// The rules of the dialect files, which are registered before the files are read.
+/// The verifier's rules for vendors' operations and layouts, in sets; they are registered before the dialect files that
+/// name them are read.
 pub const RULE_SETS: &[RuleSet] = &[
     of_rules(&buffers::RULES),
     of_rules(&launch_control::RULES),
@@ -29,7 +30,8 @@ const fn of_rules(rules: &'static [Rule]) -> RuleSet {
     RuleSet { rules, layouts: &[], texts: &[], complete: &[] }
 }
 
-/// Rules of layouts, types and attributes. Triton's dialect `ttg` has the layouts of all vendors.
+/// Rules of vendors' layouts, types and attributes. Layouts of all vendors are in Triton's dialects `ttg` and `ttng`;
+/// with this set, a layout attribute of these dialects that has no rules is an error.
 const LAYOUTS: RuleSet = RuleSet {
     rules: &[],
     layouts: &[

@@ -8,11 +8,12 @@ use super::register_parts::tensors;
 /// The rules of `amdg`'s casts with scales.
 pub(super) const RULES: [Rule; 2] = [Rule::new("scaled", scaled), Rule::new("scaled_down", scaled_down)];
 
-/// The target whose casts take scales as exponents alone.
+/// The target whose casts from scaled fp8 and fp4 need scales as 8-bit exponents (`i8`).
 const EXPONENT_SCALES: &str = "hip:gfx1250";
 
-/// `scaled` (`amdg.scaled_upcast_fp8`) and `scaled(packed)` (`amdg.scaled_upcast_fp4`, two elements in a byte):
-/// elements, scales and results fit each other in shape.
+/// Rules `scaled` (`amdg.scaled_upcast_fp8`) and `scaled(packed)` (`amdg.scaled_upcast_fp4`, two elements in a byte):
+/// check the shapes of inputs, scales and results. For fp8 all three shapes are equal. For fp4 the results have twice
+/// the size along `axis`, along which a scale may cover several results.
 fn scaled(check: &Check<'_>, groups: &[String]) -> Checked {
     let Some((input, output)) = tensors(check, ["input", "output"]) else { return Ok(()) };
     let Some(scale) = check.group_type("scale").and_then(TileType::as_tensor) else { return Ok(()) };
@@ -44,8 +45,9 @@ fn scaled(check: &Check<'_>, groups: &[String]) -> Checked {
     check_scale_layout(check, scale, output, axis)
 }
 
-/// Checks that a lane has the scales of its results: the layout of the scales is that of the results, with each scale
-/// once for all results of its block along the axis. Eight adjacent results share a scale unless each has its own.
+/// Checks that each lane holds the scales of its results. The scales' layout must be the results' layout, with
+/// coordinates along `axis` divided by the number of results of one scale. Eight adjacent results of a lane share a
+/// scale unless each result has its own.
 fn check_scale_layout(check: &Check<'_>, scale: &TensorType, output: &TensorType, axis: usize) -> Checked {
     ensure(scale.layout.is_some() == output.layout.is_some(), || {
         "the scales or the results have a layout: expected both, or neither".to_owned()
@@ -75,8 +77,9 @@ fn check_scale_layout(check: &Check<'_>, scale: &TensorType, output: &TensorType
     })
 }
 
-/// `scaled_down` (`amdg.scaled_downcast_fp8`) and `scaled_down(packed)` (`amdg.scaled_downcast_fp4`, two results in a
-/// byte): elements, scales and results fit each other in shape.
+/// Rules `scaled_down` (`amdg.scaled_downcast_fp8`) and `scaled_down(packed)` (`amdg.scaled_downcast_fp4`, two results
+/// in a byte): check the shapes of inputs, scales and results. Along `axis`, one scale covers a multiple of 8 bytes of
+/// fp8 results, or of 4 bytes of fp4 results.
 fn scaled_down(check: &Check<'_>, groups: &[String]) -> Checked {
     let Some((input, output)) = tensors(check, ["input", "output"]) else { return Ok(()) };
     let Some(scale) = check.group_type("scale").and_then(TileType::as_tensor) else { return Ok(()) };

@@ -14,12 +14,13 @@ pub(super) const SWIZZLE: [&str; 2] = ["swizzling_byte_width", "swizzle_byte_wid
 /// The names of the parameter with the width of an element in bits.
 pub(super) const ELEMENT_BITS: [&str; 2] = ["element_bit_width", "element_bitwidth"];
 
-/// Whether elements of four bits are padded to bytes.
+/// Whether the layout is of padded fp4: eight bytes of packed elements, then eight unused bytes, as bulk tensor copies
+/// write them.
 pub(super) fn is_fp4_padded(spec: &FamilySpec) -> bool {
     flag(spec, "fp4_padded") || flag(spec, "fp4padded")
 }
 
-/// `nvmma_shared`: the layouts that matrix descriptors and bulk tensor copies have.
+/// Rules of the family `nvmma_shared`: layouts of shared memory that matrix descriptors and bulk tensor copies support.
 #[derive(Debug)]
 pub(super) struct Nvmma;
 
@@ -93,7 +94,7 @@ impl LayoutRules for Nvmma {
     }
 
     fn cuts_swizzle(&self, spec: &FamilySpec, rank: usize, axis: usize, bits: Range<u32>) -> Option<bool> {
-        // The pattern exclusive-ors the number of a 16-byte unit with bits of the row.
+        // The swizzle XORs the index of a 16-byte unit in its row with these bits of the row index.
         let mut swizzled = match named_number(spec, SWIZZLE) {
             Some(128) => 0..3,
             Some(64) => 1..3,
@@ -105,7 +106,8 @@ impl LayoutRules for Nvmma {
     }
 }
 
-/// `amd_rotating_shared`: the swizzle is rotated from block to block of rows.
+/// Rules of the family `amd_rotating_shared`: layouts of shared memory whose swizzle starts at another phase in each
+/// block of rows.
 #[derive(Debug)]
 pub(super) struct Rotating;
 

@@ -22,8 +22,8 @@ fn descriptor<'c>(check: &Check<'c>) -> Option<&'c TensorDescriptorType> {
     }
 }
 
-/// `tensor_copy(memory)`: memory has the layout of the descriptor whose block is copied, with a coordinate for each
-/// axis.
+/// Rule `tensor_copy(memory)`: checks a bulk tensor copy between the tensor of `desc` and shared memory in the group
+/// `memory`. The layouts of the descriptor and of memory agree, and there is one coordinate for each axis.
 fn tensor_copy(check: &Check<'_>, groups: &[String]) -> Checked {
     let Some(group) = groups.first() else { return Ok(()) };
     let is_im2col = matches!(check.group_type("desc"), Some(TileType::Foreign(text)) if text.contains("im2col"));
@@ -39,8 +39,8 @@ fn tensor_copy(check: &Check<'_>, groups: &[String]) -> Checked {
     check_shared_layout(check, group, descriptor)
 }
 
-/// Checks a copy of an image's block (`im2col`): offsets for the axes that are neither the image's number nor the
-/// channel.
+/// Checks a copy through a descriptor of images (`im2col`). There are at least three coordinates; all axes except the
+/// batch and the channel axis have an offset. `group` names the operand or result in shared memory.
 fn check_image(check: &Check<'_>, group: &str, coordinates: usize, offsets: usize) -> Checked {
     ensure(coordinates >= 3, || format!("{coordinates} coordinates of an image: expected three at least"))?;
     ensure(offsets == coordinates - 2, || {
@@ -49,13 +49,14 @@ fn check_image(check: &Check<'_>, group: &str, coordinates: usize, offsets: usiz
     check.memory_type(group).map_or(Ok(()), |memory| check_copied_layout(check, memory))
 }
 
-/// `!ttng.tensordesc_im2col`: its blocks have two axes.
+/// Rule of the type `!ttng.tensordesc_im2col`: checks that the blocks of the descriptor have two axes. `parameters` is
+/// the text in the angle brackets.
 pub(super) fn check_image_descriptor(parameters: &str) -> Checked {
     let rank = parameters.split(',').next().unwrap_or_default().matches('x').count();
     ensure(rank == 2, || format!("it has blocks of {rank} axes: expected two"))
 }
 
-/// Checks that shared memory has the layout of the descriptor, and that TMA writes it.
+/// Checks that shared memory in the group has the layout of the descriptor, and that bulk tensor copies support it.
 fn check_shared_layout(check: &Check<'_>, group: &str, descriptor: &TensorDescriptorType) -> Checked {
     let Some(memory) = check.memory_type(group) else { return Ok(()) };
     let Some(own) = &descriptor.layout else {
@@ -72,7 +73,8 @@ fn check_shared_layout(check: &Check<'_>, group: &str, descriptor: &TensorDescri
     check_copied_layout(check, memory)
 }
 
-/// Checks that bulk tensor copies write this layout of shared memory.
+/// Checks that the operation, a bulk tensor copy, supports the layout of its shared memory. Copies from shared memory
+/// accept fewer layouts than copies to it, and a multicast needs a layout that some blocks share.
 fn check_copied_layout(check: &Check<'_>, memory: &MemDescType) -> Checked {
     let spec = memory.layout.spec();
     ensure(spec.name == "nvmma_shared", || {
@@ -105,7 +107,8 @@ fn check_copied_layout(check: &Check<'_>, memory: &MemDescType) -> Checked {
     Ok(())
 }
 
-/// `tensor_rows(memory)`: the lanes of a warp share the indices of the rows that are copied.
+/// Rule `tensor_rows(memory)`: checks a gather or scatter of rows by bulk tensor copies. All lanes of a warp hold the
+/// same row indices (`x_offsets`), in groups of four adjacent ones; shared memory has the layout of the descriptor.
 fn tensor_rows(check: &Check<'_>, groups: &[String]) -> Checked {
     if let (Some(group), Some(descriptor)) = (groups.first(), descriptor(check)) {
         let bits = descriptor.element.element_bits().unwrap_or(8);
@@ -124,7 +127,8 @@ fn tensor_rows(check: &Check<'_>, groups: &[String]) -> Checked {
     check_row_blocks(check, groups.first(), layout, &indices.shape)
 }
 
-/// Checks that each block of a cluster has the indices of its rows in memory.
+/// Checks that each block of a cluster holds the row indices of its part of shared memory. `layout` and `shape` are
+/// those of the tensor of row indices; `memory` names the group in shared memory.
 pub(super) fn check_row_blocks(
     check: &Check<'_>,
     memory: Option<&String>,
@@ -134,7 +138,7 @@ pub(super) fn check_row_blocks(
     let Some(memory) = memory.and_then(|group| check.memory_type(group)) else { return Ok(()) };
     let Some(own) = check.bases(layout, shape) else { return Ok(()) };
     let given = bases(memory.layout.spec(), "cga_layout").unwrap_or_default();
-    // `CGALayout` counts blocks, and the bases of the indices count rows.
+    // The bases of `CGALayout` step in parts of blocks, the bases of the indices in rows.
     let moved = own.blocks.iter().filter(|basis| basis[0] != 0).count();
     let rows = shape.first().copied().unwrap_or(1) >> moved;
     let own: Vec<u64> = own.blocks.iter().map(|basis| basis[0] / rows.max(1)).collect();
@@ -142,7 +146,8 @@ pub(super) fn check_row_blocks(
     ensure(own == given, || format!("blocks have other rows of memory than of the row indices `{}`", layout.text()))
 }
 
-/// `reduction_kind(memory)` (`ttng.async_tma_reduce`): hardware has the reduction for the element type.
+/// Rule `reduction_kind(memory)`: checks that bulk tensor copies have the reduction `kind` for the element type of the
+/// descriptor, or of `memory` if there is no descriptor.
 fn reduction_kind(check: &Check<'_>, groups: &[String]) -> Checked {
     let Some(ty) = check.group_type("desc").or_else(|| check.group_type(groups.first()?)) else { return Ok(()) };
     let Some(kind) = check.text("kind") else { return Ok(()) };
@@ -160,7 +165,8 @@ fn reduction_kind(check: &Check<'_>, groups: &[String]) -> Checked {
     ensure(has, || format!("`{kind}` of `{text}` is no reduction of bulk tensor copies"))
 }
 
-/// `full_words` (`ttng.async_shared_store`): a lane has at least 32 adjacent bits of the destination.
+/// Rule `full_words` of `ttng.async_shared_store`: checks that each lane stores at least 32 adjacent bits of the
+/// destination.
 fn full_words(check: &Check<'_>, _: &[String]) -> Checked {
     let (Some(TileType::Tensor(source)), Some(memory)) = (check.group_type("src"), check.memory_type("dst")) else {
         return Ok(());
@@ -174,7 +180,8 @@ fn full_words(check: &Check<'_>, _: &[String]) -> Checked {
     ensure(fits, || format!("the lanes of `{}` have fewer than 32 adjacent bits of the destination", layout.text()))
 }
 
-/// `tensor_map` (`ttng.tensormap_create`): each list has a number for each axis of the box.
+/// Rule `tensor_map` of `ttng.tensormap_create`: checks that sizes and strides are given for each axis of the box.
+/// `global_stride` has one number fewer, since the fastest axis needs none.
 fn tensor_map(check: &Check<'_>, _: &[String]) -> Checked {
     let axes = check.group_types("box_dim").len();
     let sides = [("global_dim", axes), ("global_stride", axes.saturating_sub(1)), ("element_stride", axes)];

@@ -1,4 +1,4 @@
-//! Defines the rules of copies between global and shared memory by a tensor data mover.
+//! Defines the rules of copies between global and shared memory by gfx1250's tensor data mover (TDM).
 
 use tilewright_tile::rules::{Check, Checked, Rule, ensure, number, numbers, paddings};
 use tilewright_tile::{MemDescType, TensorDescriptorType, TileType};
@@ -13,7 +13,9 @@ pub(super) const RULES: [Rule; 4] = [
     Rule::new("tdm_rows", tdm_rows),
 ];
 
-/// `update_descriptor` (`amdg.update_tensor_descriptor`): something changes, and changes have a number for each axis.
+/// Rule `update_descriptor` of `amdg.update_tensor_descriptor`: checks that at least one of `add_offsets`, `set_bounds`
+/// and `pred` is given. Offsets and bounds have one number for each axis; `clamp_bounds` needs offsets and excludes
+/// bounds.
 fn update_descriptor(check: &Check<'_>, _: &[String]) -> Checked {
     let offsets = check.group_types("add_offsets").len();
     let bounds = check.group_types("set_bounds").len();
@@ -32,7 +34,8 @@ fn update_descriptor(check: &Check<'_>, _: &[String]) -> Checked {
     ensure(!clamps || bounds == 0, || "`clamp_bounds` and `set_bounds`: expected one of them".to_owned())
 }
 
-/// Checks that the tensor data mover copies to or from shared memory of this layout.
+/// Checks that the tensor data mover supports the layout of the shared memory in this group. The layout has no swizzle;
+/// a padding of at least 32 bits may follow every 64 bits or more.
 fn check_layout(check: &Check<'_>, group: &str) -> Checked {
     let Some(memory) = check.memory_type(group) else { return Ok(()) };
     let spec = memory.layout.spec();
@@ -58,7 +61,8 @@ fn check_layout(check: &Check<'_>, group: &str) -> Checked {
     Ok(())
 }
 
-/// Checks the bits of the warps that take part in a copy.
+/// Checks `hint`, a mask of the warps that take part in a copy. They are a power of two of existing warps, whose
+/// indices together differ in as few bits as possible. `warps` is the number of warps; `None` if it is unknown.
 fn check_hint(hint: i64, warps: Option<u64>) -> Checked {
     ensure(hint != 0, || "`warp_used_hint = 0`: expected one warp at least".to_owned())?;
     let bits = hint as u64 & u64::from(u32::MAX);
@@ -79,7 +83,8 @@ fn check_hint(hint: i64, warps: Option<u64>) -> Checked {
     })
 }
 
-/// `tdm(memory)`: shared memory has the layout of the descriptor whose block is copied to or from it.
+/// Rule `tdm(memory)`: checks a copy of a descriptor's block to or from shared memory in the group `memory`. Memory has
+/// the descriptor's layout, which the data mover supports, and `warp_used_hint` names a valid set of warps.
 fn tdm(check: &Check<'_>, groups: &[String]) -> Checked {
     let Some(group) = groups.first() else { return Ok(()) };
     if let Some(TileType::Descriptor(descriptor)) = check.group_type("desc") {
@@ -97,8 +102,8 @@ fn tdm(check: &Check<'_>, groups: &[String]) -> Checked {
     check.memory_type(group).map_or(Ok(()), |memory| check_pieces(given, memory))
 }
 
-/// Checks that the descriptor and memory have one layout. Padded layouts have the shape of their tensor, so only their
-/// gaps are compared.
+/// Checks that the descriptor and memory have the same layout. Of padded layouts only the paddings are compared, since
+/// their other parameters depend on the shape. Unpadded layouts may differ if memory lacks leading axes of size 1.
 fn check_same_layout(descriptor: &TensorDescriptorType, memory: &MemDescType) -> Checked {
     let Some(own) = &descriptor.layout else { return Ok(()) };
     let given = &memory.layout;
@@ -113,7 +118,8 @@ fn check_same_layout(descriptor: &TensorDescriptorType, memory: &MemDescType) ->
     })
 }
 
-/// Checks that the warps of a copy to a partitioned layout have as many pieces each.
+/// Checks that a copy to a `partitioned_shared` layout has a multiple of as many warps as the layout has pieces. Other
+/// layouts pass.
 fn check_pieces(hint: i64, memory: &MemDescType) -> Checked {
     let spec = memory.layout.spec();
     if spec.name != "partitioned_shared" {
@@ -127,7 +133,8 @@ fn check_pieces(hint: i64, memory: &MemDescType) -> Checked {
     })
 }
 
-/// Checks that memory that is stored has at most one padding, after each row of the block.
+/// Checks that a copy from shared memory to global memory reads at most one padding, after each row of `block`. Copies
+/// to shared memory pass.
 fn check_stored_padding(check: &Check<'_>, group: &str, block: &[u64]) -> Checked {
     let name = check.operation().name();
     if !name.ends_with("local_to_global") && !name.ends_with("scatter") {
@@ -141,7 +148,8 @@ fn check_stored_padding(check: &Check<'_>, group: &str, block: &[u64]) -> Checke
     })
 }
 
-/// `tdm_fused` (`amdg.async_tdm_fused_copy_global_to_local`): different warps issue the copies.
+/// Rule `tdm_fused` of `amdg.async_tdm_fused_copy_global_to_local`: checks that disjoint sets of warps issue two to
+/// four copies. The copies' descriptors have the same number of axes.
 fn tdm_fused(check: &Check<'_>, _: &[String]) -> Checked {
     let descriptors = check.group_types("descs");
     ensure((2..=4).contains(&descriptors.len()), || format!("{} copies: expected two to four", descriptors.len()))?;
@@ -163,7 +171,8 @@ fn tdm_fused(check: &Check<'_>, _: &[String]) -> Checked {
     })
 }
 
-/// `tdm_rows(indices memory)`: rows of a tensor are copied at indices that the lanes of a warp share.
+/// Rule `tdm_rows(indices memory)`: checks a gather or scatter of rows of a matrix. All lanes of a warp hold the same
+/// row indices, and shared memory in the group `memory` has the descriptor's layout.
 fn tdm_rows(check: &Check<'_>, groups: &[String]) -> Checked {
     let [indices, memory] = groups else { return Ok(()) };
     let rank = check.group_type("desc").and_then(TileType::shape).map_or(2, <[u64]>::len);
@@ -190,7 +199,8 @@ fn tdm_rows(check: &Check<'_>, groups: &[String]) -> Checked {
     if is_gather { check_row_blocks(check, Some(memory), layout, &tensor.shape) } else { Ok(()) }
 }
 
-/// Checks that memory into which rows are gathered has at most one padding, within each row of the block.
+/// Checks that a gather writes at most one padding to shared memory, at an interval that divides a row of `block`.
+/// Other operations pass.
 fn check_gathered_padding(check: &Check<'_>, memory: &MemDescType, block: &[u64]) -> Checked {
     let pairs = paddings(memory.layout.spec()).unwrap_or_default();
     if !check.operation().name().ends_with("gather") || pairs.is_empty() {

@@ -21,7 +21,8 @@ fn is_tensor_memory(memory: &MemDescType) -> bool {
     [MATRIX, SCALES].contains(&memory.layout.spec().name.as_str())
 }
 
-/// Checks that the layout of a tensor in registers lets the warps of a warpgroup reach their rows.
+/// Checks that each warp holds only rows of tensor memory that the warp can access. Only tiles of 128 rows in tensors
+/// of two axes are checked.
 fn check_rows(check: &Check<'_>, registers: &TensorType, memory: &MemDescType) -> Checked {
     let Some(layout) = &registers.layout else { return Ok(()) };
     if memory.layout.spec().name != MATRIX || registers.shape.len() != 2 {
@@ -29,7 +30,7 @@ fn check_rows(check: &Check<'_>, registers: &TensorType, memory: &MemDescType) -
     }
     let rows = number(memory.layout.spec(), "block_m").unwrap_or(128);
     let Some(DistributedBases { lanes, warps, .. }) = check.bases(layout, &registers.shape) else { return Ok(()) };
-    // Each warp of a warpgroup reaches 32 rows of 128: the first two bits of warps select them.
+    // A warp accesses 32 of the 128 rows, which the lowest two bits of its index select.
     let selects = |at: usize| warps.get(at).is_none_or(|basis| basis[0] == 32 << at);
     let fits = rows != 128 || (selects(0) && selects(1) && lanes.iter().all(|basis| basis[0] < 32 || basis[0] >= 128));
     ensure(fits, || {
@@ -37,7 +38,7 @@ fn check_rows(check: &Check<'_>, registers: &TensorType, memory: &MemDescType) -
     })
 }
 
-/// Checks that a tensor in registers and one in tensor memory have one shape and element type.
+/// Checks that a tensor in registers and one in tensor memory have the same shape and element type.
 fn check_same(registers: &TileType, memory: &MemDescType) -> Checked {
     ensure(registers.shape() == Some(&memory.shape[..]), || {
         format!("`{registers}` and tensor memory of {:?} differ in shape", memory.shape)
@@ -51,8 +52,8 @@ fn check_layout(memory: &MemDescType) -> Checked {
     ensure(is_tensor_memory(memory), || format!("`{}` is no layout of tensor memory", memory.layout.text()))
 }
 
-/// `tmem_alloc` (`ttng.tmem_alloc`): its layout is one of tensor memory, and initial contents have the same shape and
-/// elements.
+/// Rule `tmem_alloc` of `ttng.tmem_alloc`: checks that the layout is one of tensor memory, and that initial contents
+/// have the same shape and element type. Memory without initial contents must be mutable.
 fn alloc(check: &Check<'_>, _: &[String]) -> Checked {
     let Some(memory) = check.memory_type("result") else { return Ok(()) };
     check_layout(memory)?;
@@ -65,8 +66,8 @@ fn alloc(check: &Check<'_>, _: &[String]) -> Checked {
     }
 }
 
-/// `tmem_load` (`ttng.tmem_load`): the result has the shape and elements of tensor memory, in rows that its warps
-/// reach.
+/// Rule `tmem_load` of `ttng.tmem_load`: checks that the result has the shape and element type of the tensor in memory,
+/// and that each warp loads rows that it can access. A reduction of each row (`redOp`) needs whole rows in each lane.
 fn load(check: &Check<'_>, _: &[String]) -> Checked {
     let (Some(memory), Some(result)) = (check.memory_type("src"), check.group_type("result")) else { return Ok(()) };
     check_layout(memory)?;
@@ -91,7 +92,7 @@ fn load(check: &Check<'_>, _: &[String]) -> Checked {
     result.as_tensor().map_or(Ok(()), |tensor| check_rows(check, tensor, memory))
 }
 
-/// Checks that a lane has all columns of its rows, which the load reduces.
+/// Checks that a lane holds all columns of its rows, as a load needs that also reduces each row.
 fn check_reduced_rows(check: &Check<'_>, registers: &TensorType) -> Checked {
     let Some(layout) = &registers.layout else { return Ok(()) };
     let Some(bases) = check.bases(layout, &registers.shape) else { return Ok(()) };
@@ -101,8 +102,8 @@ fn check_reduced_rows(check: &Check<'_>, registers: &TensorType) -> Checked {
     })
 }
 
-/// `tmem_store` (`ttng.tmem_store`): the source has the shape and elements of tensor memory, in rows that its warps
-/// reach.
+/// Rule `tmem_store` of `ttng.tmem_store`: checks that the source has the shape and element type of the tensor in
+/// memory, and that each warp stores rows that it can access.
 fn store(check: &Check<'_>, _: &[String]) -> Checked {
     let (Some(memory), Some(source)) = (check.memory_type("dst"), check.group_type("src")) else { return Ok(()) };
     check_layout(memory)?;
@@ -110,7 +111,8 @@ fn store(check: &Check<'_>, _: &[String]) -> Checked {
     source.as_tensor().map_or(Ok(()), |tensor| check_rows(check, tensor, memory))
 }
 
-/// `tmem_copy` (`ttng.tmem_copy`): hardware copies the layout in shared memory to the one in tensor memory.
+/// Rule `tmem_copy` of `ttng.tmem_copy`: checks that `tcgen05.cp` can copy from the source's layout in shared memory to
+/// the destination's layout in tensor memory.
 fn copy(check: &Check<'_>, _: &[String]) -> Checked {
     let (Some(from), Some(to)) = (check.memory_type("src"), check.memory_type("dst")) else { return Ok(()) };
     ensure(from.space.spec().name != SPACE, || "the source must be in shared memory".to_owned())?;
@@ -136,7 +138,8 @@ fn copy(check: &Check<'_>, _: &[String]) -> Checked {
     ensure(own >= 2, || format!("each row has {} adjacent elements of the destination: expected 4", 1 << own))
 }
 
-/// `tmem_subslice` (`ttng.tmem_subslice`): the result is a range of a tensor along one axis.
+/// Rule `tmem_subslice` of `ttng.tmem_subslice`: checks that the result is a range of the source along the axis `dim`,
+/// with the source's element type, layout and allocation.
 fn subslice(check: &Check<'_>, _: &[String]) -> Checked {
     let (Some(from), Some(to)) = (check.memory_type("src"), check.memory_type("result")) else { return Ok(()) };
     check_layout(from)?;
@@ -176,7 +179,8 @@ struct Slice {
     size: u64,
 }
 
-/// Checks that a range begins at an address of its own, and keeps its place whatever bits of the offset are set.
+/// Checks that a slice lies at adjacent rows or columns, begins at a multiple of 32 bits, and has a part in each block
+/// of the cluster.
 fn check_slice(check: &Check<'_>, from: &MemDescType, Slice { axis, offset, size }: Slice) -> Checked {
     let Some(part) = check.allocated_layout(from) else { return Ok(()) };
     let rows = part.bases_of(Dim::ROW);
@@ -207,7 +211,7 @@ fn check_slice(check: &Check<'_>, from: &MemDescType, Slice { axis, offset, size
     })
 }
 
-/// `tensor_memory_target`: the target has tensor memory.
+/// Rule `tensor_memory_target`: checks that the program's target, if known, has tensor memory.
 fn target(check: &Check<'_>, _: &[String]) -> Checked {
     let Some(target) = check.target() else { return Ok(()) };
     let capability = target.strip_prefix("cuda:").and_then(|number| number.parse::<u32>().ok());

@@ -4,16 +4,16 @@ use tilewright_layout::FamilySpec;
 use tilewright_tile::MemDescType;
 use tilewright_tile::rules::{Checked, LayoutRules, Rules, Storage, bases, ensure, flag, is_power, number};
 
-/// The family of matrices.
+/// Name of the layout family of accumulators and operands in tensor memory.
 pub(super) const MATRIX: &str = "tensor_memory_encoding";
 
-/// The family of scales.
+/// Name of the layout family of scales in tensor memory.
 pub(super) const SCALES: &str = "tensor_memory_scales_encoding";
 
-/// The name of tensor memory, `#ttng.tensor_memory`.
+/// Name of the memory space of tensor memory in types, `#ttng.tensor_memory`.
 pub(super) const SPACE: &str = "tensor_memory";
 
-/// `tensor_memory_encoding`: blocks of rows and columns.
+/// Rules of the family `tensor_memory_encoding`: accumulators and operands, in tiles of `blockM` x `blockN`.
 #[derive(Debug)]
 pub(super) struct Matrix;
 
@@ -73,7 +73,7 @@ impl LayoutRules for Matrix {
         let blocks = bases(spec, "cga_layout").unwrap_or_default();
         let split = |axis: usize| blocks.iter().filter(|basis| basis.get(axis).is_some_and(|by| *by != 0)).count();
         let own = &memory.shape[rank - 2..];
-        // A tensor may have fewer columns than a block, and not fewer rows.
+        // A tensor may have fewer columns than a tile (`blockN`), but not fewer rows (`blockM`).
         let least = [rows.unsigned_abs() << split(0), columns.unsigned_abs().min(own[1]) << split(1)];
         ensure(own[0] >= least[0] && own[1] >= least[1], || {
             format!("{own:?} is less than one block of its layout, {least:?}")
@@ -81,7 +81,7 @@ impl LayoutRules for Matrix {
     }
 }
 
-/// `tensor_memory_scales_encoding`: scales of a dot's operand.
+/// Rules of the family `tensor_memory_scales_encoding`: scales of an operand of a dot.
 #[derive(Debug)]
 pub(super) struct Scales;
 
@@ -111,7 +111,7 @@ impl LayoutRules for Scales {
     }
 }
 
-/// The width of an element, which is 8 bits at least.
+/// Returns the width of an element in bits; a message if it is below 8.
 fn element_bits(memory: &MemDescType) -> Result<u32, String> {
     let bits = memory.element.element_bits().unwrap_or(32);
     if bits < 8 { Err(format!("elements of {bits} bits: expected 8 at least")) } else { Ok(bits) }

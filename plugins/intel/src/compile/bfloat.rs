@@ -33,7 +33,8 @@ impl Emitter {
         let half = self.constant(Element::I32, count, 16);
         let bits = self.value(Op::Bitcast, word, [a])?;
         let upper = self.value(Op::ShiftRightLogical, word, [bits, half])?;
-        // Just below half a unit, plus one if the lowest kept bit is odd: carries iff rounding up.
+        // The increment is just below half a unit of the kept bits, plus one if the lowest kept bit is one: it carries
+        // into the kept bits if and only if the number is rounded up.
         let one = self.constant(Element::I32, count, 1);
         let odd = self.value(Op::BitwiseAnd, word, [upper, one])?;
         let below_half = self.constant(Element::I32, count, 0x7fff);

@@ -190,7 +190,7 @@ impl Emitter {
         Ok(EmittedValue::new(ty, ids))
     }
 
-    /// Joins a power-of-two number of pieces, each of `width` elements, into one vector.
+    /// Emits the join of pieces of `width` elements each, a power of two of them, to one vector.
     fn join(&mut self, element: Element, width: u32, pieces: &[Word]) -> Result<Word, CompileError> {
         match pieces {
             [single] => Ok(*single),

@@ -50,7 +50,8 @@ struct CompileTarget<'a> {
 
 /// Compiles all kernels of a module to one SPIR-V artifact.
 ///
-/// # Errors [`CompileError`]; its variants tell apart invalid modules, unsupported ones, and mistakes of this plugin.
+/// # Errors
+/// [`CompileError`]; its variants tell apart invalid modules, unsupported ones, and mistakes of this plugin.
 pub fn compile(
     description: &TargetDescription,
     instructions: &[Instruction],

@@ -26,9 +26,9 @@ pub const OCLOC: ExternalTool = ExternalTool {
 /// does not support unlinked without a message; Debian 12's does so for tf32 MMA.
 const UNLINKED: &[u8] = b"Intel_Symbol_Table_Void_Program";
 
-/// Compiles a SPIR-V binary, in the large register mode if `is_large`, if the compiler is enabled and supports the
-/// architecture; returns the compiler's name if
-/// the code is complete.
+/// Compiles a SPIR-V binary with the offline compiler, for the large register mode if `is_large`. Returns the
+/// compiler's name if the code is complete; `None` if it is not, or if the compiler is not enabled or does not support
+/// the architecture.
 pub(super) fn check(spirv: &[u8], architecture: Architecture, is_large: bool) -> Result<Option<String>, CompileError> {
     if !architecture.is_known_offline {
         return Ok(None);
@@ -46,7 +46,8 @@ pub(super) fn check(spirv: &[u8], architecture: Architecture, is_large: bool) ->
 /// Compiles a SPIR-V binary for a device with options of the OpenCL compiler; returns the compiler's name if the code
 /// has no unresolved functions.
 ///
-/// # Errors [`CompileError::Backend`] with the compiler's message if it rejects the SPIR-V.
+/// # Errors
+/// [`CompileError::Backend`] with the compiler's message if it rejects the SPIR-V.
 pub fn compile_with(program: &Path, spirv: &[u8], device: &str, options: &str) -> Result<Option<String>, CompileError> {
     let file_error = |error| OCLOC.cannot_run(program, error).into_compile_error();
     let directory = tempfile::tempdir().map_err(file_error)?;
@@ -67,7 +68,8 @@ pub fn compile_with(program: &Path, spirv: &[u8], device: &str, options: &str) -
 /// Returns the module for compilers without builtins for 2-D block loads: these builtins are replaced by calls of the
 /// compiler's own functions. `None` if the module has no such builtin.
 ///
-/// # Errors [`CompileError::Backend`] if `spirv` is no SPIR-V module.
+/// # Errors
+/// [`CompileError::Backend`] if `spirv` is no SPIR-V module.
 pub fn for_older_compilers(spirv: &[u8]) -> Result<Option<Vec<u8>>, CompileError> {
     let words: Vec<u32> =
         spirv.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect();

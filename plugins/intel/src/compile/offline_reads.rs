@@ -80,7 +80,8 @@ impl Shape {
 /// Returns the module with the compiler's own functions in place of builtins for 2-D block loads; `None` if the module
 /// has no replaceable builtin.
 ///
-/// # Errors [`CompileError::Backend`] if `words` are no SPIR-V module.
+/// # Errors
+/// [`CompileError::Backend`] if `words` are no SPIR-V module.
 pub(super) fn with_own_reads(words: &[u32]) -> Result<Option<Vec<u32>>, CompileError> {
     let wrong = |error: String| CompileError::Backend(format!("SPIR-V cannot be read back: {error}"));
     let mut module = load_words(words).map_err(|error| wrong(error.to_string()))?;

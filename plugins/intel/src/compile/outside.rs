@@ -22,7 +22,8 @@ pub(super) fn check(spirv: &[u8]) -> Result<Option<String>, CompileError> {
 
 /// Validates a SPIR-V binary with the validator at this path.
 ///
-/// # Errors [`CompileError::Backend`] with the validator's message if it rejects the SPIR-V.
+/// # Errors
+/// [`CompileError::Backend`] with the validator's message if it rejects the SPIR-V.
 pub fn validate_with(program: &Path, spirv: &[u8]) -> Result<(), CompileError> {
     let file_error = |error| SPIRV_VAL.cannot_run(program, error).into_compile_error();
     let directory = tempfile::tempdir().map_err(file_error)?;

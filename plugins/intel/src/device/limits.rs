@@ -14,9 +14,10 @@ pub(super) struct Limits {
 }
 
 impl Limits {
-    /// Returns an error if the kernel exceeds a limit of the device.
+    /// Checks that the device can run a kernel.
     ///
-    /// # Errors [`DeviceError::Unsupported`] if the kernel exceeds a limit.
+    /// # Errors
+    /// [`DeviceError::Unsupported`] if the kernel exceeds a limit.
     pub(super) fn check(&self, kernel: &KernelMetadata) -> Result<(), DeviceError> {
         let wrong = |what: String| Err(DeviceError::Unsupported(format!("kernel `{}`: {what}", kernel.name)));
         if !self.lanes.contains(&u64::from(kernel.lanes)) {

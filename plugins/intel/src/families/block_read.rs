@@ -33,7 +33,7 @@ pub(super) fn operand(spec: &FamilySpec, is_left: bool, shape: &[u64]) -> Result
         (Dim::REGISTER, height / rows, row),
         (Dim::REGISTER, blocks, column),
     ];
-    // Blocks repeat along the rows first, for either operand.
+    // For either operand, tiles repeat down the rows before they repeat along a row.
     let mut order = row_major(rank);
     order.swap(0, 1);
     let warp_order = row_major(rank);

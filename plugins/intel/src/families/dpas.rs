@@ -102,15 +102,15 @@ impl Dpas {
     }
 }
 
-/// Returns the number of adjacent elements that each of `lanes` lanes holds of a row of A, whose K is `depth` groups of
-/// 32 bits: 16 bits of elements if there are enough lanes, otherwise more. 32 bits hold `packed` elements.
+/// Returns the number of adjacent elements of a row of A in one lane: at least 16 bits of them, more if `lanes` lanes
+/// would not cover the row. A row has `depth` words of 32 bits, with `packed` elements each.
 pub(crate) fn neighbours(depth: u64, packed: u64, lanes: u64) -> u64 {
     let in_16_bits = if packed >= 4 { packed / 2 } else { 1 };
     in_16_bits.max(depth * packed / lanes)
 }
 
-/// Returns the number of scales along K of one block-scaled instruction, which has one for 32 elements; `None` if there
-/// is no such instruction. 32 bits hold `packed` elements of the tensor, and each of these is `in_a_byte` numbers.
+/// Returns the number of scales along K of one block-scaled instruction, one for each 32 numbers; `None` if there is no
+/// such instruction. A word of 32 bits has `packed` elements of `in_a_byte` numbers each (two for fp4).
 fn scales_along_k(packed: u64, in_a_byte: u64) -> Option<u64> {
     match packed.checked_mul(in_a_byte)? {
         2 | 4 => Some(1),

@@ -24,7 +24,7 @@ impl IntelFamilies {
     }
 }
 
-// `subgroup_2d_block` alone is no layout; it is listed so that this plugin serves its operands.
+// Names of the families that this plugin serves. `subgroup_2d_block` alone is no layout, but the parent of operands.
 const NAMES: [&str; 5] = ["dpas", "dpas_scale", "dot_operand", "dot_op", "subgroup_2d_block"];
 
 impl Families for IntelFamilies {

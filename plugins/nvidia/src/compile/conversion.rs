@@ -10,7 +10,8 @@ use super::registers::Typed;
 /// Least PTX version, times ten, in which all processors that have the conversions offer them.
 pub(super) const VERSION: u32 = 81;
 
-/// Emits a cast of a scalar or vector.
+/// Emits a cast between 8-bit floats in bytes and wider floats: bytes to `f16`, or `f16` or `f32` to bytes. Values are
+/// scalars or vectors.
 pub(super) fn emit<'ctx>(
     emit: &Emitter<'_, 'ctx>,
     cast: Cast,
@@ -35,7 +36,7 @@ pub(super) fn emit<'ctx>(
     }
 }
 
-/// Extends bytes by an intrinsic that takes two bytes as an `i16`.
+/// Emits the cast of 8-bit floats to `f16`, two at a time, by an intrinsic that takes two bytes as an `i16`.
 fn extend<'ctx>(
     emit: &Emitter<'_, 'ctx>,
     intrinsic: &str,
@@ -59,7 +60,8 @@ fn extend<'ctx>(
     }
 }
 
-/// Rounds numbers by an intrinsic that returns two bytes as an `i16`; numbers beyond the greatest become the greatest.
+/// Emits the cast of floats of type `element` to the 8-bit `format`, two at a time, by an intrinsic that returns two
+/// bytes as an `i16`. Numbers beyond the greatest become the greatest.
 fn round<'ctx>(
     emit: &Emitter<'_, 'ctx>,
     format: &str,

@@ -147,7 +147,8 @@ pub(super) fn emit_mma<'ctx>(
     emit.join(&accumulator.register_values, accumulator.registers, result.after_wait())
 }
 
-/// Emits the fence for the registers of an accumulator, so that MMAs may use them without a further fence.
+/// Emits a `wgmma.fence` for the registers of an accumulator, after which MMAs may use them; returns the accumulator
+/// behind the fence.
 pub(super) fn emit_accumulator_fence<'ctx>(
     emit: &Emitter<'_, 'ctx>,
     (ty, value): Typed<'ctx>,

@@ -10,14 +10,15 @@ use std::collections::BTreeSet;
 use tilewright_kernel::{Kernel, MemorySpace, Op, Region, Statement, Type, Value};
 use tilewright_target::TargetDescription;
 
-/// Registers of a lane that a kernel with such a loop may take.
+/// Number of registers of a lane that `ptxas` may use for a kernel with a loop of several global loads.
 const REGISTERS: u32 = 128;
 
-/// 32-bit words that such a loop may carry in a lane; the rest of [`REGISTERS`] is left to the loads.
+/// Max number of 32-bit words of a lane in the loop-carried values of a loop of several global loads; the rest of
+/// [`REGISTERS`] is left to the loads.
 const CARRIED_WORDS: u32 = 64;
 
 /// Returns the minimum number of resident blocks for a kernel of `lanes` lanes that has a loop with several global
-/// loads; `None` for other kernels.
+/// loads; `None` for other kernels, and if such a loop carries more than [`CARRIED_WORDS`].
 pub(super) fn resident_blocks(kernel: &Kernel, lanes: u32, target: &TargetDescription) -> Option<u32> {
     let statements = kernel.statements();
     let parameters = (0..).map(Value).zip(kernel.parameters.iter().map(|parameter| parameter.ty));
@@ -36,13 +37,13 @@ pub(super) fn resident_blocks(kernel: &Kernel, lanes: u32, target: &TargetDescri
     loops.all(|body| carried_words(body) <= CARRIED_WORDS).then_some(blocks.max(1))
 }
 
-/// Number of 32-bit words of a lane that a loop carries.
+/// Returns the number of 32-bit words of a lane in the loop-carried values of a loop with this body.
 fn carried_words(body: &Region) -> u32 {
     let words = |ty: Type| if matches!(ty, Type::Pointer(_)) { 2 } else { ty.bits().div_ceil(32) };
     body.arguments.iter().map(|&(_, ty)| words(ty.after_wait())).sum()
 }
 
-/// Number of global loads in a region, with those of nested regions.
+/// Returns the number of loads through one of the global `pointers` in a region and its nested regions.
 fn count_loads(body: &Region, pointers: &BTreeSet<Value>) -> usize {
     let mut loads = 0;
     let mut open: Vec<&Statement> = body.statements.iter().collect();

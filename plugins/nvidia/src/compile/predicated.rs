@@ -17,7 +17,7 @@ struct AccessRegisters {
 }
 
 impl AccessRegisters {
-    /// Finds the registers of a value; `None` if no single instruction accesses it.
+    /// Returns the registers that hold a value of this type; `None` if no single instruction loads or stores it.
     fn of(ty: Type) -> Option<Self> {
         let element = ty.element()?;
         let width = if element.bits() == 64 { 64 } else { ty.bits().min(32) };
@@ -53,7 +53,7 @@ impl AccessRegisters {
         }
     }
 
-    /// Splits a value into these registers.
+    /// Emits the split of a value of type `ty` into LLVM values, one for each of these registers.
     fn split<'ctx>(
         &self,
         emit: &Emitter<'_, 'ctx>,
@@ -63,7 +63,7 @@ impl AccessRegisters {
         if ty.bits() == 8 { Ok(vec![emit.to_word(value)?]) } else { emit.split(value, self.registers) }
     }
 
-    /// Joins these registers to a value.
+    /// Emits the join of LLVM values, one for each of these registers, to a value of type `ty`.
     fn join<'ctx>(
         &self,
         emit: &Emitter<'_, 'ctx>,
@@ -86,7 +86,7 @@ struct Address<'ctx> {
 }
 
 impl<'ctx> Address<'ctx> {
-    /// Finds the address of an access; `None` for memory of another block.
+    /// Returns the address of an access; `None` if the memory is that of another block of the cluster.
     fn of(emit: &Emitter<'_, 'ctx>, access: &PredicatedAccess<'ctx>) -> Result<Option<Self>, CompileError> {
         Ok(match access.space {
             MemorySpace::Global => Some(Self { space: "global", value: access.pointer.into(), letter: "l" }),
@@ -103,7 +103,8 @@ fn offset(access: &PredicatedAccess<'_>) -> String {
     if access.offset == 0 { String::new() } else { format!("{:+}", access.offset) }
 }
 
-/// Emits `@p ld.SPACE {d...}, [address];`. The destination registers hold `other` before.
+/// Emits `@p ld.SPACE {d...}, [address];`, with `other` in the destination registers before. Returns the value; `None`
+/// if no single instruction loads it.
 pub(super) fn load<'ctx>(
     emit: &Emitter<'_, 'ctx>,
     access: &PredicatedAccess<'ctx>,

@@ -27,7 +27,7 @@ pub(super) fn allots_once(kernel: &Kernel) -> bool {
     count_allocations(&kernel.body) == 1
 }
 
-/// Counts the allocations of tensor memory in a region; an allocation in a loop counts twice.
+/// Counts the allocations of tensor memory in a region; an allocation in a `for` loop counts twice.
 fn count_allocations(region: &Region) -> u32 {
     let of = |op: &Op| match op {
         Op::TensorAllocate { .. } => 1,
@@ -37,12 +37,13 @@ fn count_allocations(region: &Region) -> u32 {
     region.statements.iter().map(|statement| of(&statement.op)).sum()
 }
 
-/// Emits the fence before a synchronization of threads.
+/// Emits `tcgen05.fence::before_thread_sync`, which orders earlier `tcgen05` operations before a thread
+/// synchronization.
 pub(super) fn emit_fence_before_sync(emit: &Emitter<'_, '_>) -> Result<(), CompileError> {
     emit_effect(emit, BEFORE, "", &[])
 }
 
-/// Emits the fence after a synchronization of threads.
+/// Emits `tcgen05.fence::after_thread_sync`, which orders later `tcgen05` operations after a thread synchronization.
 pub(super) fn emit_fence_after_sync(emit: &Emitter<'_, '_>) -> Result<(), CompileError> {
     emit_effect(emit, AFTER, "", &[])
 }

@@ -61,8 +61,8 @@ impl Tiling {
         Ok(Self { rows, columns, stride: if padded { 2 } else { stride }, paired })
     }
 
-    /// Returns the layout of the part (`share`) that one block has of a tensor: one tile, repeated down the rows, then
-    /// along the columns.
+    /// Returns the layout of the part of a tensor, of size `share`, that one block has: one tile, repeated down the
+    /// rows, then along the columns.
     fn over(&self, share: [u64; 2]) -> Result<LinearLayout, LayoutError> {
         let columns = self.columns.min(share[1]);
         let mut covered = [self.rows, columns];
@@ -73,7 +73,7 @@ impl Tiling {
         along.extend((0..columns.trailing_zeros()).map(|bit| covered[0] << bit));
         match next {
             Some(next) => rows.insert(4, next),
-            // The upper rows hold the upper half of the columns.
+            // Rows 64 to 127 of tensor memory hold the upper half of the tile's columns.
             None if self.rows < ROWS => rows.extend(along.pop()),
             None => {}
         }
@@ -85,9 +85,9 @@ impl Tiling {
     }
 }
 
-/// Returns the start of a second tile, which uses the rows of tensor memory that a 64-row tile leaves free. It follows
-/// the first tile down the rows, or along the columns if there are no further rows. The start is row + `rows` * column;
-/// zero if there is no second tile. `covered` becomes the size of both tiles.
+/// Returns the element at which a second tile starts, in the rows of tensor memory that a 64-row tile leaves free. The
+/// second tile follows the first down the rows, or along the columns if the tensor has no further rows. The element is
+/// row + `rows` * column; zero if there is no second tile. `covered` becomes the size of both tiles together.
 fn next_tile(covered: &mut [u64; 2], share: [u64; 2]) -> u64 {
     let [rows, columns] = *covered;
     if share[0] > rows {

@@ -34,7 +34,8 @@ pub(crate) fn atom(variant: &str) -> Option<Atom> {
     Some(Atom { registers, lanes, columns, all_rows: variant == "32x32b" })
 }
 
-/// Returns the layout of the registers for a tensor of this shape.
+/// Returns the layout of the registers for a tensor of this shape. `all` resolves the layout of the tensor memory,
+/// which is a parameter of `spec`.
 pub(super) fn registers(spec: &FamilySpec, shape: &[u64], all: &dyn Families) -> Result<LinearLayout, FamilyError> {
     let read = spec.parameters();
     let FamilyAttribute::Spec(memory) = read.required(&["memory"])? else {
@@ -79,8 +80,8 @@ pub(super) fn registers(spec: &FamilySpec, shape: &[u64], all: &dyn Families) ->
     clustered.and_then(|clustered| clustered.transpose_outs(&dims)).map_err(failed)
 }
 
-/// Returns the number of adjacent elements that one 32-bit register packs, and the memory layout in columns of 32 bits;
-/// `None` if an instruction cannot move elements at such a distance.
+/// Returns how many adjacent elements of `bits` bits one 32-bit register packs, and the memory layout with such
+/// registers as columns. `None` if no instruction moves elements at their distance in memory.
 fn in_words(memory: &LinearLayout, bits: u64) -> Result<Option<(u64, LinearLayout)>, LayoutError> {
     let column = Dim::tensor(1);
     let mut packed = 1;
@@ -98,7 +99,7 @@ fn in_words(memory: &LinearLayout, bits: u64) -> Result<Option<(u64, LinearLayou
         return Ok(Some((packed, rest)));
     }
     let empty = LinearLayout::zeros(column_stride, Dim::COL, column, 1)?;
-    // The instruction can pack 16-bit halves that lie in two consecutive words, two words at a time.
+    // The instruction can pack 16-bit elements of two consecutive 32-bit columns into one register.
     if column_stride == 2 {
         let pair = empty.direct_sum(&LinearLayout::identity(2, Dim::COL, column)?)?;
         if let Some(quotient) = rest.divide_left(&pair) {
@@ -140,7 +141,7 @@ fn through(memory: &LinearLayout, atom: &Atom, warps: u64) -> Result<Option<Line
     let tiled = groups.min(missing);
     let own = missing / tiled;
     let mut more: Columns = column_positions(atom.columns, own).collect();
-    // Two halves of sixteen rows are read side by side if the upper rows hold nothing.
+    // If rows 16 to 31 of a warp hold nothing, lanes 16 to 31 access the upper half of the columns (`16x32bx2`).
     if atom.all_rows
         && upper_rows_are_empty
         && let Some(top) = more.pop()

@@ -22,7 +22,7 @@ pub(super) fn rows(architecture: &str, capability: u32) -> Vec<Instruction> {
             }
         }
     }
-    // Only the exact processor has these, no later one.
+    // Only architecture-specific targets such as `sm_100a` have these instructions.
     if capability >= 100 && architecture.ends_with('a') {
         rows.extend([1, 2].into_iter().filter_map(|matrices| of_bytes("ldmatrix", "m16n16", matrices).ok()));
         rows.extend([1, 2, 4].into_iter().filter_map(|matrices| of_bytes("stmatrix", "m16n8", matrices).ok()));
@@ -30,8 +30,9 @@ pub(super) fn rows(architecture: &str, capability: u32) -> Vec<Instruction> {
     rows
 }
 
-/// Returns the instruction that moves transposed matrices of 8-bit elements. A 32-bit register holds two adjacent rows
-/// of two columns that are eight apart. Segments are numbered by the lane that addresses them, from top to bottom.
+/// Returns the instruction `name` that moves transposed `shape` matrices of 8-bit elements. A 32-bit register holds two
+/// adjacent rows of two columns that are eight apart. Segments are numbered by the lane that addresses them, from top
+/// to bottom.
 fn of_bytes(name: &str, shape: &str, matrices: u64) -> Result<Instruction, LayoutError> {
     let is_load = name == "ldmatrix";
     // In a matrix of sixteen rows, a lane's second register holds the next two rows. With more matrices, or matrices of

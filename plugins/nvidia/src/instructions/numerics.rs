@@ -37,8 +37,9 @@ pub(super) fn in_tensor_memory(element: &str, bits: u32) -> Option<Numerics> {
     of(100, element, bits).map(|numerics| Numerics { evidence: Evidence::Assumed, source, ..numerics })
 }
 
-/// Returns a summation that aligns the terms of `bytes` bytes of operands along K to their greatest exponent: terms
-/// keep `fraction` bits, the group's sum `kept` bits.
+/// Returns a summation of groups of products, as many as `bytes` bytes of A have elements along K. Terms are aligned to
+/// the group's greatest exponent and keep `fraction` bits; the group's sum keeps `kept` bits. Elements have `bits`
+/// bits.
 fn aligned(bytes: u32, bits: u32, fraction: u32, kept: u32) -> Summation {
     Summation::Aligned { group: 8 * bytes / bits, fraction, kept }
 }

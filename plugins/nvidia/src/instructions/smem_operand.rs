@@ -9,7 +9,8 @@ use tilewright_target::{CanonicalLayout, Descriptor, Field, MemoryOperand, Step,
 
 use super::swizzle;
 
-/// Indices of the descriptor's two strides: the leading one (`LEADING`), and `STRIDE`.
+/// Indices of the descriptor's two stride fields: leading dimension byte offset (`LEADING`), stride dimension byte
+/// offset.
 const LEADING: u32 = 0;
 const STRIDE: u32 = 1;
 
@@ -71,7 +72,7 @@ pub(super) fn memory(
         element: element.to_owned(),
         bits,
         shape,
-        // An MN-major tile consists of whole rows of the swizzle.
+        // An MN-major tile consists of complete rows as wide as the swizzle.
         layouts: widths
             .filter(|width| {
                 side == OperandLocation::KMajor || (other * u64::from(bits / 8)).is_multiple_of((*width).max(16))
@@ -82,8 +83,8 @@ pub(super) fn memory(
     }
 }
 
-/// Returns the format of a matrix descriptor, whose addresses and strides are in units of 16 bytes. The instruction
-/// gives the field of the swizzle mode, and the bits that are fixed.
+/// Returns the format of a matrix descriptor, whose addresses and strides are in units of 16 bytes. `mode` is the field
+/// of the swizzle mode, and `fixed` has the bits that are constant for the instruction.
 pub(super) fn descriptor(mode: Field, fixed: u64) -> Descriptor {
     let bytes = |at| Field { at, width: 14, granularity: 16 };
     Descriptor { bits: 64, start: bytes(0), strides: vec![bytes(16), bytes(32)], mode, fixed }
@@ -97,15 +98,16 @@ fn free(count: u64, field: u32) -> Step {
     Step { count, stride: Stride::Field(field) }
 }
 
-/// Returns the steps over `count` adjacent elements: first over the elements of a byte, if they are narrower, then over
-/// bytes.
+/// Returns the steps (counts and distances in bytes) over `count` adjacent elements of `bits` bits. Elements narrower
+/// than a byte take a first step over those that share a byte.
 fn side_by_side(count: u64, bits: u64) -> Vec<Step> {
     let shared = 8 / bits.min(8);
     let within = (shared > 1).then(|| fixed(shared, 0));
     within.into_iter().chain([fixed(count / shared, bits.div_ceil(8))]).collect()
 }
 
-/// Returns the steps along K, and the steps along the other axis, of a K-major layout with this swizzle width.
+/// Returns the steps along K, and the steps along M or N, of the K-major layout with this swizzle width in bytes. `k`
+/// and `other` are the sizes of the tile along these axes.
 fn along_k(width: u64, bits: u64, k: u64, other: u64) -> (Vec<Step>, Vec<Step>) {
     let unit = 128 / bits;
     match width {
@@ -117,7 +119,8 @@ fn along_k(width: u64, bits: u64, k: u64, other: u64) -> (Vec<Step>, Vec<Step>) 
     }
 }
 
-/// Returns the steps along K, and the steps along the other axis, of an MN-major layout with this swizzle width.
+/// Returns the steps along K, and the steps along M or N, of the MN-major layout with this swizzle width in bytes.
+/// Elements have `bytes` bytes; `k` and `other` are the sizes of the tile along these axes.
 fn across_k(width: u64, bytes: u64, k: u64, other: u64) -> (Vec<Step>, Vec<Step>) {
     let row = width.max(16) / bytes;
     match width {

@@ -215,14 +215,15 @@ impl Float {
     }
 }
 
-/// Returns a positive number as an integer significand and a power of two.
+/// Returns the integer significand and the exponent of two of a positive number, which is their product.
 fn significand_and_exponent(value: f64) -> (u64, i32) {
     let bits = value.to_bits();
     let (exponent, fraction) = ((bits >> 52) as i32, bits & ((1 << 52) - 1));
     if exponent == 0 { (fraction, -1074) } else { (fraction | 1 << 52, exponent - 1075) }
 }
 
-/// Shifts an integer right by `shift` bits, and rounds by the dropped bits.
+/// Shifts an integer right by `shift` bits, left if negative, and rounds by the dropped bits. For directed rounding,
+/// `away` says whether the rounding is away from zero.
 fn shifted(value: u64, shift: i32, rounding: Rounding, away: bool) -> u64 {
     if shift <= 0 {
         return value << -shift;

@@ -7,7 +7,9 @@ use crate::prelude::*;
 use tilewright_tile::op::name::tt;
 use tilewright_tile::{Attribute, Body, Op};
 
-/// Checks every element of every lane of a lane-local operation.
+/// Checks that each lane holds, in registers of an operand, all elements of its result registers, as the operation's
+/// semantics relates them. `operands` and `results` have the layouts of the tensors, in order; operations that are not
+/// lane-local pass.
 pub fn check_lane_local(
     body: &Body,
     op: Op,

@@ -57,7 +57,8 @@ impl Program {
     }
 }
 
-/// Assigns layouts to a program by both strategies, and checks each result.
+/// Assigns layouts to a program by propagation and by least cost, checks both results, and returns the latter. It is an
+/// error if the latter costs more.
 pub fn assigned(program: &Program, config: &LaunchConfig<'_>) -> Result<AssignedModule, String> {
     let one = |strategy| {
         let assigned = assign_layouts(&program.module, config, strategy).map_err(|error| error.to_string())?;
@@ -126,8 +127,8 @@ fn rules(body: &Body, op: Op, layouts: &LayoutCache<'_>, config: &LaunchConfig<'
     lane_local::check_lane_local(body, op, &operands, &results)
 }
 
-/// Checks programs of the shared data whose file names end so and which have explicit layouts: after import of the
-/// vendors' operations, layout assignment must leave them unchanged.
+/// Checks that layout assignment leaves programs with explicit layouts unchanged, after the import of vendors'
+/// operations. The programs are the files of the shared data whose names end with one of `endings`.
 pub fn stay(
     context: PlanContext<'_>,
     families: &dyn Families,
@@ -158,8 +159,8 @@ pub fn stay(
     }
 }
 
-/// Returns the text of a program that loads a 32 x 32 matrix of binary16 numbers as `%x`, applies the statements
-/// `what`, and stores the result at `%to`; `%count` is a number unknown at compile time.
+/// Returns the text of a program that loads a 32 x 32 matrix of binary16 numbers as `%x`, executes the statements
+/// `what`, and stores `result`, a value with its type, at `%to`. The value of `%count` is unknown at compile time.
 pub fn square(what: &str, result: &str) -> String {
     let tile = Tile { name: "", rows: 32, columns: 32, pitch: 32, layout: None };
     let address_ops = tile.offsets() + &tile.addresses("from", "p", "f16") + &tile.addresses("to", "q", "f32");

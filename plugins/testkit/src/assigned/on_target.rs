@@ -7,10 +7,9 @@ use tilewright_assign::Strategy;
 use tilewright_tile::import::Imports;
 use tilewright_tile::op::Dialects;
 
-/// Checks that every program gets layouts. Of the programs that Triton compiles for this target too (`triton` is
-/// Triton's name of the target), no more costly conversions may remain in all than in Triton's results; a single
-/// program may convert where that is quicker than narrow stores. One program may have a dot that exceeds the target's
-/// registers.
+/// Checks that every program gets layouts, except at most one whose dot exceeds the target's registers. Over all
+/// programs that Triton compiles for this target, no more costly conversions may remain than in Triton's results.
+/// `triton` is Triton's name of the target; `None` if it has none.
 pub fn every_program_has_layouts(target: &dyn Target, triton: Option<&str>) {
     let families = FamilySet::new(vec![&Neutral, target.families()]);
     let description = target.description();
@@ -35,7 +34,8 @@ pub fn every_program_has_layouts(target: &dyn Target, triton: Option<&str>) {
     assert!(beyond.len() <= 1, "{}: no MMA strategy in {beyond:?}", description.name);
 }
 
-/// Checks that programs that have layouts from Triton, in files whose names end so, keep these layouts.
+/// Checks that programs with layouts from Triton keep them in layout assignment. The programs are the files of the
+/// shared data whose names end with one of `endings`.
 pub fn named_layouts_stay(target: &dyn Target, words: (&Dialects, &Imports), endings: &[&str]) {
     let families = FamilySet::new(vec![&Neutral, target.families()]);
     let context = PlanContext::new(target.description()).with_instructions(target.instructions());

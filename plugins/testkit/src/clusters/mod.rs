@@ -2,7 +2,7 @@
 
 use crate::prelude::*;
 
-/// Returns a verified module with one kernel, whose only parameter is a pointer.
+/// Returns a verified module with one kernel, whose body `act` builds; its only parameter is a pointer.
 pub fn module(launch: Launch, act: impl FnOnce(&mut Builder)) -> Module {
     let mut builder = Builder::new("across", launch, &[("out", Type::Pointer(MemorySpace::Global))]);
     act(&mut builder);

@@ -88,7 +88,8 @@ impl Case {
         Planned { replicated, src_bits_per_thread: bits_of_thread(&src, self.bits), plan, kernel }
     }
 
-    /// Checks that the plan's counts for a lane are those that follow from the layouts.
+    /// Checks that the bits which a lane stores to and loads from shared memory by the plan are those that follow from
+    /// the layouts.
     fn moves_what_the_layouts_say(
         &self,
         src: &LinearLayout,
@@ -238,8 +239,8 @@ pub fn code_moves_what_the_plans_say(target: &dyn Target, cases: &[Case], reader
     }
 }
 
-/// Checks that the test cases cover every kind of plan and every access width, and that each does what its name
-/// promises.
+/// Checks that the test cases cover every kind of plan and every element width, and that some cases have the property
+/// in their name, such as several rounds through shared memory.
 pub fn are_what_they_are_for(target: &dyn Target, cases: &[Case]) {
     assert!(cases.len() >= 20);
     for path in [ConversionKind::None, ConversionKind::Register, ConversionKind::Shuffle, ConversionKind::Shared] {

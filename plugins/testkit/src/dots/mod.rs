@@ -5,8 +5,8 @@ use crate::prelude::*;
 use tilewright_target::ElementType;
 use tilewright_verify::check_all_emulated;
 
-/// Types of A, B and the accumulator; and the bits of the elements that the MMA instructions of four warps (as PTX's
-/// `wgmma`) multiply, `None` if they do not support the types.
+/// Types of A, B and the accumulator, each with the element width in bits in which MMA instructions of four warps
+/// (PTX's `wgmma`) compute the dot. `None` if they do not support the types.
 pub const GROUP_TYPES: [([&str; 3], Option<u64>); 17] = [
     (["f16", "f16", "f32"], Some(16)),
     (["f16", "f16", "f16"], Some(16)),
@@ -22,20 +22,22 @@ pub const GROUP_TYPES: [([&str; 3], Option<u64>); 17] = [
     (["bf16", "e5m2", "f32"], Some(16)),
     (["i8", "e4m3", "f32"], Some(16)),
     (["u8", "f16", "f16"], Some(16)),
-    // Not all values of the first type are values of a type that the MMA supports.
+    // The MMA's types do not have all values of A's type or of the accumulator's.
     (["i16", "f16", "f32"], None),
     (["f32", "f32", "f32"], None),
     (["f64", "f64", "f64"], None),
     (["i32", "f16", "f64"], None),
 ];
 
-/// Returns an MMA problem for four warps of the target's default number of lanes.
+/// Returns the MMA problem of this shape [M, N, K] and these types of A, B and the accumulator, for four warps of the
+/// target's default number of lanes.
 pub fn problem(target: &dyn Target, shape: [u64; 3], types: [&str; 3]) -> MmaProblem {
     let types = types.map(|name| ElementType::from_name(name).unwrap());
     MmaProblem::new(shape, types, target.description().lanes.default, 4)
 }
 
-/// Returns an MMA problem for `warps` warps of 32 lanes.
+/// Returns the MMA problem of this shape [M, N, K] and these types of A, B and the accumulator, for `warps` warps of 32
+/// lanes.
 pub fn problem_with_warps(shape: [u64; 3], types: [&str; 3], warps: u32) -> MmaProblem {
     MmaProblem::new(shape, types.map(|name| ElementType::from_name(name).unwrap()), 32, warps)
 }
@@ -58,8 +60,8 @@ pub fn proven(target: &dyn Target, problem: &MmaProblem) -> MmaPlan {
 const SCALED: [&str; 7] = ["e2m1", "e2m3", "e3m2", "e4m3", "e5m2", "fp8_fnuz", "bf8_fnuz"];
 /// Further element types of the other operand.
 const UNSCALED: [&str; 5] = ["f16", "bf16", "f32", "s8", "u4"];
-/// Log2 of the least and of the greatest scale. If all scales are one, even the narrowest types hold all products but
-/// NaN.
+/// Known ranges of the scales: log2 of the least and of the greatest scale, `None` if only the scales' type limits
+/// them.
 const SCALE_RANGES: [Option<[i32; 2]>; 5] = [None, Some([0, 0]), Some([-1, 2]), Some([-8, 8]), Some([-40, 3])];
 
 /// Returns the dots of scaled operands with every pair of element types, every kind of scales of one operand or of
@@ -81,8 +83,9 @@ fn scaled_problems(target: &dyn Target) -> Vec<MmaProblem> {
     problems
 }
 
-/// Checks one of `stride` dots of scaled operands: it has a plan, and a valid kernel whose results on the emulator are
-/// those of a product in high precision; or the planner refuses the types, since no type holds all products.
+/// Checks every `stride`-th dot of scaled operands, from a list with all types, kinds and ranges of scales. A dot has a
+/// plan whose kernel gives the results of high precision on the emulator, or the planner rejects the types because no
+/// type holds all products.
 pub fn check_scaled_dots(target: &dyn Target, stride: usize) {
     let mut planned = 0;
     for problem in scaled_problems(target).iter().step_by(stride) {

@@ -44,7 +44,7 @@ pub const PACKED: [&str; 2] = ["explicit_interleaved", "explicit_packed"];
 /// A program for which layouts were solved and that was executed.
 pub struct Solved {
     pub derivation: Derivation,
-    /// Operation counts of the warp with the most.
+    /// Operation counts of one warp: for each count, the maximum over all warps.
     pub counts: Counts,
     /// The emulator's report of the run.
     pub report: RunReport,
@@ -126,8 +126,8 @@ fn execute(target: &dyn Target, case: &ProgramCase, text: &str, synthesis: Synth
     Solved { derivation, counts: outcome.report.counts, report: outcome.report, kernel }
 }
 
-/// Checks that the exhaustive search finds the same solution as the pruned one. Programs with more than `MOST` leaves
-/// of the search are skipped; returns the number of compared programs.
+/// Checks that the pruned search finds the same solution as the exhaustive one. Programs whose exhaustive search has
+/// more than 256 leaves are skipped; returns the number of compared programs.
 pub fn pruning_changes_nothing(gpu_model: &str, target: &dyn Target) -> usize {
     const MOST: usize = 256;
     let mut compared = 0;
@@ -160,7 +160,7 @@ pub fn is_inside(line: &str) -> bool {
     moves && !line.ends_with("for tt.store") && !line.ends_with("for tt.broadcast")
 }
 
-/// Compares a table with the table in the documentation page between these marks.
+/// Checks that a table equals the table in `docs/synthesis.md` between the marks of this name.
 pub fn kept(mark: &str, table: &str) {
     golden::check_section(&shared_data::workspace().join("docs/synthesis.md"), mark, table);
 }

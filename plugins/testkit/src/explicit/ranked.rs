@@ -11,9 +11,10 @@ use tilewright_verify::case::ProgramCase;
 /// A variant of a program: its counts and its predicted time, both for the whole launch.
 pub struct Variant {
     pub name: String,
-    /// Counts: shared-memory wavefronts, accesses of shared memory, barriers, shuffles, and sectors of global memory.
+    /// Shared-memory wavefronts, accesses of shared memory, barriers and shuffles, each the maximum over the warps of a
+    /// block times the number of blocks; and sectors of global memory of the launch.
     moved: [u64; 5],
-    /// Operations that all warps execute together.
+    /// Number of operations that all warps of the launch execute in all.
     steps: u64,
     /// Shared memory of a block in bytes.
     shared_bytes: u64,
@@ -52,7 +53,7 @@ impl Variant {
     }
 }
 
-/// Returns options of synthesis by name: all passes enabled, and each one disabled.
+/// Returns options of synthesis with each subset of three passes disabled, and a name that lists the disabled passes.
 pub fn switches() -> Vec<(String, SynthesisOptions)> {
     let of = |left: u32| {
         let [memory, task_mapping, pipeline] = [0, 1, 2].map(|bit| left >> bit & 1 == 0);
@@ -66,8 +67,8 @@ pub fn switches() -> Vec<(String, SynthesisOptions)> {
     (0..8).map(of).collect()
 }
 
-/// Counts of pairs of variants, a better and a worse one; pairs whose better variant takes no more shared
-/// memory are counted separately.
+/// Counts of pairs of variants of which one is better. Index 0 counts pairs whose better variant takes at most as much
+/// shared memory as the other, index 1 the other pairs.
 #[derive(Default)]
 pub struct Ranked {
     pub pairs: [usize; 2],
@@ -109,7 +110,7 @@ impl Ranked {
         }
     }
 
-    /// Adds the pairs among variants of a suite's program, each with one pass of synthesis disabled.
+    /// Adds the pairs among the variants of a suite's program that [`switches`] gives.
     pub fn add_ablations(&mut self, gpu_model: &str, target: &dyn Target, name: &str) {
         let (case, text) = case(name);
         let of = |(left, options): (String, SynthesisOptions)| {

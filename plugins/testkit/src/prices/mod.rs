@@ -19,7 +19,7 @@ use tilewright_layout::layout_from_json;
 use tilewright_plan::movement;
 
 const CONVERSIONS: &str = include_str!("../../data/conversions.jsonl");
-/// JSON: the target of this repository for each of Triton's targets.
+/// A JSON object with the name of this repository's target file for each of Triton's targets.
 const TARGETS: &str = include_str!("../../data/conversion_targets.json");
 
 pub struct Compared {

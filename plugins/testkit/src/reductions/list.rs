@@ -7,7 +7,7 @@
 
 use crate::layouts::blocked;
 
-/// A layout, and the kind under which the table counts it.
+/// A layout, and the kind under which Table 4 of the Linear Layouts paper counts it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
     pub kind: &'static str,

@@ -92,8 +92,8 @@ impl PlannedReduction {
         1 << (outs.bits() - outs.bits_of(self.axis))
     }
 
-    /// Returns the number of distinct partial results that the warps of the block hold together, if a warp holds less
-    /// than a whole line along the axis; counted over the elements of warp 0.
+    /// Returns the number of distinct partial results of all warps of the block, counted over the elements of warp 0;
+    /// zero if a warp holds whole lines along the axis.
     fn partial_results(&self) -> u64 {
         let (ins, outs) = (self.src.ins(), self.src.outs());
         let of_warp = (0..1u64 << ins.bits()).filter(|&packed| ins.coordinate(packed, Dim::WARP) == 0);

@@ -4,7 +4,8 @@ use crate::prelude::*;
 use tilewright_assign::layouts::{LayoutCache, layout_name};
 use tilewright_tile::{Body, TileType, text};
 
-/// Checks the programs of the shared data whose file names end so; returns the number of distinct types.
+/// Checks the tensor types of programs in the shared data whose file names end with one of `endings`. Returns the
+/// number of distinct types.
 pub fn all_have_layouts(target: &dyn Target, endings: &[&str], lanes: u64) -> usize {
     let folder = shared_data::path("kernels/ttgir");
     let families = FamilySet::new(vec![&Neutral, target.families()]);
@@ -36,8 +37,8 @@ fn types(body: &Body) -> Vec<TileType> {
     found
 }
 
-/// Checks that the layout of a type is for the type's shape, reaches all of the tensor, and round-trips through its
-/// name.
+/// Checks that the layout of a type has the type's shape and covers the tensor, and that a distributed layout
+/// round-trips through its name.
 fn look(ty: &TileType, layouts: &LayoutCache<'_>, lanes: u64) -> Result<(), String> {
     match ty {
         TileType::Tensor(tensor) => {

@@ -39,7 +39,7 @@ pub struct Occupancy {
 }
 
 impl Occupancy {
-    /// Returns the number of blocks like `block` that are resident on a compute unit of the target.
+    /// Returns the occupancy of a compute unit of the target by blocks like `block`.
     ///
     /// # Errors
     /// [`ModelError`].

@@ -4,7 +4,7 @@ use super::occupancy::stats;
 use super::{Block, ModelError, ModelStep, Occupancy, Work};
 use tilewright_target::{TargetDescription, Throughput};
 
-/// The share of the time of other pipes, and of latencies, that the busiest pipe does not hide. It is an assumption:
+/// The share of the time of all other pipes and latencies that the busiest pipe does not hide. It is an assumption:
 /// between programs with equal busiest pipes, the one with less other work is faster.
 const NOT_HIDDEN: f64 = 1.0 / 16.0;
 
@@ -90,7 +90,7 @@ pub fn predict(block: &Block, target: &TargetDescription) -> Result<Prediction, 
     })
 }
 
-/// The time that the steps of a block take so far.
+/// The time of the steps of a block, up to some step.
 #[derive(Debug, Clone, Copy, Default)]
 struct Spent {
     pipes: Pipes,
@@ -181,7 +181,7 @@ impl ThroughputModel<'_> {
         };
         let waited = |count: u64, latency: f64| if count > 0 { latency } else { 0.0 };
         let latency = waited(work.global_accesses.max(work.global_bytes.min(1)), stats.memory_latency);
-        // A free buffer is signalled through shared memory.
+        // That a buffer is free is signalled through shared memory.
         let signal_latency = costs.shared_store_wavefront.latency + costs.shared_load_wavefront.latency;
         let latency = latency + if work.produced { signal_latency } else { 0.0 };
         let fetched = InFlight { latency, transfer: pipes.global };

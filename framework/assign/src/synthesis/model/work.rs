@@ -11,7 +11,7 @@ pub struct Work {
     pub global_accesses: u64,
     /// Whether the accesses of global memory are asynchronous: in flight until a later stage of the loop.
     pub asynchronous: bool,
-    /// Whether a producer warp issues the accesses of global memory, when consumer warps signal a free buffer.
+    /// Whether a producer warp issues the accesses of global memory; consumer warps then signal when a buffer is free.
     pub produced: bool,
     /// Number of wavefronts stored to shared memory.
     pub wavefronts_stored: u64,
@@ -25,7 +25,7 @@ pub struct Work {
     pub matrix_instructions: u64,
     /// Cycles for which one matrix instruction occupies its pipe.
     pub matrix_cycles: f64,
-    /// Whether the MMAs are asynchronous: in flight until the next iteration.
+    /// Whether the MMAs are asynchronous: they may be in flight until the next iteration.
     pub pending: bool,
     /// Number of other instructions.
     pub arithmetic: u64,
@@ -34,7 +34,8 @@ pub struct Work {
 }
 
 impl Work {
-    /// Converts the operation counts of a plan or of an execution; each matrix instruction takes `matrix_cycles`.
+    /// Converts operation counts, of a plan or of an execution, to work; each of `matrix_instructions` takes
+    /// `matrix_cycles`.
     #[must_use]
     pub fn of_counts(counts: &Counts, matrix_instructions: u64, matrix_cycles: f64) -> Self {
         Self {
@@ -67,7 +68,7 @@ pub enum ModelStep {
     },
 }
 
-/// The blocks of a launch, as input of the performance model.
+/// The blocks of a launch, which are all alike, as input of the performance model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Block {
     /// Number of blocks of the launch.

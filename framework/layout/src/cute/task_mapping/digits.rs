@@ -9,8 +9,8 @@ pub(super) enum Kind {
     Value,
 }
 
-/// A digit of the thread index (worker) or of the value index (task): it has `size` values, and one moves `step`
-/// elements along `axis`.
+/// A digit of the thread index (worker) or of the value index (task): it has `size` values, and each next value lies
+/// `step` elements further along `axis`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Digit {
     pub kind: Kind,
@@ -99,7 +99,8 @@ fn check_coverage(digits: &[Digit], shape: &[u64]) -> Result<(), String> {
     Ok(())
 }
 
-/// The reason why no digit can be the next coarser one.
+/// Returns the reason why no digit can be the next coarser one: `left` are the digits not yet ordered, of the thread
+/// index and of the value index; `done` is the step along each axis that the next digit must have.
 fn explain_no_order(left: &[Vec<Digit>], done: &[u64]) -> String {
     let firsts = left.iter().filter_map(|digits| digits.first());
     let each = firsts.map(|digit| {

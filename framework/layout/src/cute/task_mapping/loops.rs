@@ -1,4 +1,4 @@
-//! The loops of a worker over its tasks.
+//! Task mappings as loop nests: the loops in which a worker runs over its tasks.
 
 use std::fmt;
 
@@ -68,7 +68,7 @@ impl LoopNest {
         Self { loops: values.iter().rev().map(|digit| digit.size).collect(), axes }
     }
 
-    /// The tasks of a thread in the order of the loops.
+    /// Returns the coordinates of each task of a thread, in the order of the loops.
     #[must_use]
     pub fn tasks(&self, thread: u64) -> Vec<Vec<u64>> {
         let count: u64 = self.loops.iter().product();

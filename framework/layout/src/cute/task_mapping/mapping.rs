@@ -91,7 +91,7 @@ impl TaskMapping {
         (0..self.rank).map(|axis| self.mappings.iter().map(|mapping| mapping.shape[axis]).product()).collect()
     }
 
-    /// The tasks of a worker in order; `worker` is taken modulo the number of workers.
+    /// Returns the coordinates of each task of a worker, in order; `worker` is taken modulo the number of workers.
     #[must_use]
     pub fn tasks(&self, worker: u64) -> Vec<Vec<u64>> {
         let digits = self.digits();
@@ -155,7 +155,8 @@ impl TaskMapping {
         let ordered = digits::ordered_digits(layout.layout(), &shape)
             .map_err(|reason| CuteError::NoMapping { layout: layout.layout().to_string(), reason })?;
         let mut mappings: Vec<BasicMapping> = Vec::new();
-        // From coarse to fine; a finer digit along a later axis joins the factor before it.
+        // From coarse to fine. A digit joins the mapping before it if both are of the same index (worker or task) and
+        // that mapping has size one along the digit's axis and all later ones.
         for digit in ordered.into_iter().rev() {
             match mappings.last_mut() {
                 Some(last) if last.kind == digit.kind && last.shape[digit.axis..].iter().all(|&size| size == 1) => {

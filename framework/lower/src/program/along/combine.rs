@@ -15,7 +15,7 @@ pub(super) struct Tuples {
     pub(super) tensors: Vec<Registers>,
     /// The axis along which elements are combined.
     pub(super) axis: Dim,
-    /// For each tensor, the number of bits of an element when it is moved: at least 8.
+    /// For each tensor, the number of bits of an element while it is moved between threads: at least 8.
     pub(super) bits: Vec<u32>,
     /// The block of the program that combines two tuples.
     block: Block,
@@ -43,13 +43,14 @@ impl Tuples {
         Ok(Self { tensors, axis, bits, block })
     }
 
-    /// Whether the combination may give other bits if its two operands are swapped.
+    /// Whether the combine region may compute other bits if its two tuples of arguments are swapped.
     pub(super) fn depends_on_order(&self, body: &Body) -> bool {
         sides::depends_on_order(body, self.block)
     }
 
-    /// Runs `emit` with the operands as integers (a list for each tensor) and with a function that combines two tuples
-    /// of them; returns the results in the operands' types.
+    /// Runs `emit` with the elements of the operands as integers (a list for each tensor), and with a function that
+    /// combines two tuples of such integers. Converts the integers that `emit` returns back to the element types of the
+    /// operands.
     pub(super) fn through(
         &self,
         lowering: &mut Lowering<'_>,

@@ -12,14 +12,15 @@ use super::super::tensor_coordinates::idle_registers;
 
 const WORD: Type = Type::Scalar(Element::I32);
 
-/// Lowers `tt.histogram`: counts each number below the result's size among the unmasked elements.
+/// Lowers `tt.histogram`: for each index of the result, counts the unmasked source elements with that value. Values
+/// beyond the result's size are not counted.
 pub(in super::super) fn histogram(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let source = lowering.operand(op, 0)?;
     let mask = lowering.optional(op, "mask");
     let bins = lowering.body.ty(lowering.result(op, 0)?).shape().and_then(|shape| shape.first().copied());
     let bins = bins.ok_or_else(|| Reason::malformed("the result has no axis"))? as u32;
     let tensor = lowering.tensor(source)?;
-    // Each block of a cluster counts all elements.
+    // Each block of a cluster counts all elements, in its own shared memory.
     let tensor = lowering.replicate_in_blocks(&tensor, |_| true)?;
     let masks = mask.map(|mask| lowering.registers_in(mask, &tensor.layout)).transpose()?;
     let counters = lowering.builder.shared_buffer(4 * bins, 4);
@@ -65,7 +66,7 @@ pub(in super::super) fn histogram(lowering: &mut Lowering<'_>, op: Op) -> Lowere
     lowering.give_tensor(op, layout, values)
 }
 
-/// Emits stores of zero to the counters, a share by each thread.
+/// Emits the stores that set all counters to zero; each thread sets some of them.
 fn cleared(lowering: &mut Lowering<'_>, counters: Value, bins: u32) {
     let threads = lowering.launch.lanes * lowering.launch.warps;
     let columns: Vec<u64> = (0..threads.trailing_zeros()).map(|bit| 1u64 << bit).collect();

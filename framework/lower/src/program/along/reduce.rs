@@ -11,7 +11,8 @@ use super::super::lowered::{LoweredValue, Registers};
 use super::super::lowering::Lowering;
 use super::combine::Tuples;
 
-/// Lowers `tt.reduce`: reduces the operand tensors together along an axis; one-dimensional tensors to scalars.
+/// Lowers `tt.reduce`: reduces tuples of elements, one of each operand, along an axis. One-dimensional operands give
+/// scalars.
 pub(in super::super) fn reduced(lowering: &mut Lowering<'_>, op: Op) -> Result<(), LowerError> {
     let body = lowering.body;
     let at = |reason: Reason| reason.at(body, op);

@@ -8,7 +8,7 @@ use super::super::lowered::{LoweredValue, Registers};
 use super::super::lowering::Lowering;
 use super::combine::Tuples;
 
-/// Lowers `tt.scan`: inclusive scans of the operand tensors together along an axis.
+/// Lowers `tt.scan`: inclusive scans, along an axis, of tuples of elements, one of each operand.
 pub(in super::super) fn scanned(lowering: &mut Lowering<'_>, op: Op) -> Result<(), LowerError> {
     let body = lowering.body;
     let at = |reason: Reason| reason.at(body, op);

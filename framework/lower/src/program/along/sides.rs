@@ -20,15 +20,15 @@ pub(super) fn depends_on_order(body: &Body, block: Block) -> bool {
         || given(body, block, arguments, &mut terms) != given(body, block, &swapped, &mut terms)
 }
 
-/// Returns the value numbers of the operands of the block's terminator. `arguments` get the first numbers, in this
-/// order.
+/// Returns the value numbers of the operands of the block's terminator, if the block's arguments are `arguments`,
+/// numbered from zero in this order.
 fn given(body: &Body, block: Block, arguments: &[Value], terms: &mut HashMap<Term, usize>) -> Vec<usize> {
     let mut numbers: HashMap<Value, usize> =
         arguments.iter().enumerate().map(|(index, argument)| (*argument, index)).collect();
     let mut last = Vec::new();
     for op in body.ops(block) {
         let operation = body.op(*op);
-        // A value from outside the block is the same on both sides.
+        // A value from outside the block has the same number for both orders of the arguments.
         let index = |value: &Value| numbers.get(value).copied().unwrap_or(usize::MAX - value.index());
         last = operation.operands.iter().map(index).collect();
         let index = numbered(operation, last.clone(), arguments.len(), terms);
@@ -37,12 +37,13 @@ fn given(body: &Body, block: Block, arguments: &[Value], terms: &mut HashMap<Ter
     last
 }
 
-/// Returns the value number of an operation's first result; equal terms have equal numbers.
+/// Returns the value number of an operation's first result; `of` has those of its operands, and `arguments` is the
+/// number of the block's arguments. Equal terms have equal numbers.
 fn numbered(operation: &Operation, mut of: Vec<usize>, arguments: usize, terms: &mut HashMap<Term, usize>) -> usize {
     if operation.definition.traits.commutative {
         of.sort_unstable();
     }
-    // Numbers are spaced for all results of an operation.
+    // The numbers of different terms are 256 apart, so that all results of an operation have a number of their own.
     let next = arguments + (terms.len() << 8);
     let name = format!("{} {:?}", operation.name(), operation.attributes);
     *terms.entry((name, of)).or_insert(next)

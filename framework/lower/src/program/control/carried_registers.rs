@@ -1,18 +1,18 @@
-//! The registers that a loop carries of a tensor of pointers or integers. Registers whose elements differ by constants
-//! ([`AxisInfo`]) are carried as one, and the others are computed from it where they are used, as an offset of an
-//! address.
+//! The registers of a tensor of pointers or integers that a loop carries. If axis information ([`AxisInfo`]) gives the
+//! difference between the elements of two registers as a constant, the loop carries one of them; the other is computed
+//! from it where it is used, as an offset of an address.
 
 use tilewright_kernel::{Binary, Builder, Type, Value};
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_tile::axis_info::{AxisInfo, IndexBit};
 
-/// For each register of a tensor, the register that is carried for it, and the difference to that one.
+/// For each register of a tensor, the index of the register that is carried for it, and its difference to that one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct CarriedRegisters(Vec<(usize, i64)>);
 
 impl CarriedRegisters {
-    /// Finds the carried registers of a tensor with this layout. Elements of other types than pointers and integers
-    /// have no axis information.
+    /// Finds the registers that a loop carries for a tensor with this layout. Without axis information (`None`, as for
+    /// floating-point elements), it carries all registers.
     pub(super) fn of(layout: &LinearLayout, info: Option<&AxisInfo>) -> Self {
         let differences: Vec<Option<i64>> = layout
             .columns_of(Dim::REGISTER)
@@ -39,7 +39,7 @@ impl CarriedRegisters {
         self.own().map(|register| registers[register]).collect()
     }
 
-    /// Returns all registers, computed from the carried ones.
+    /// Emits the computation of all registers of the tensor from the carried ones, and returns them.
     pub(super) fn expand(&self, builder: &mut Builder, carried: &[Value]) -> Vec<Value> {
         let own: Vec<usize> = self.own().collect();
         let mut all = Vec::with_capacity(self.0.len());
@@ -55,8 +55,9 @@ impl CarriedRegisters {
     }
 }
 
-/// Returns the difference of elements whose registers differ in the bit with this column; `None` if it is no constant,
-/// or another bit of the layout's inputs moves the same bits of coordinates.
+/// Returns the difference (for pointers in bytes) between two elements whose registers differ in one bit, the one with
+/// the basis `column`. `None` if the difference is not constant, or if another basis of the layout moves the same bits
+/// of coordinates.
 fn difference(layout: &LinearLayout, info: &AxisInfo, column: u64) -> Option<i64> {
     if layout.columns().iter().filter(|&&other| other & column != 0).count() > 1 {
         return None;

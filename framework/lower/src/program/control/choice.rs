@@ -38,8 +38,8 @@ pub(in super::super) fn switched(lowering: &mut Lowering<'_>, op: Op) -> Result<
     lowering.set_flattened(&mut values.into_iter(), &operation.results, &[], None, true).map_err(at)
 }
 
-/// Emits the conditional for the case `first`; its other branch has the later cases. The first region of the operation
-/// is the default case.
+/// Emits a conditional for the case `first` of an `scf.index_switch`; its else branch has the later cases. The first
+/// region of the operation is the default case.
 fn case(
     lowering: &mut Lowering<'_>,
     op: Op,

@@ -6,7 +6,8 @@ use tilewright_tile::Op;
 use super::super::error::{LowerError, Lowered, Reason};
 use super::super::lowering::Lowering;
 
-/// Lowers `scf.for`. The kernel loop counts iterations, so that bounds of any width and signedness are lowered alike.
+/// Lowers `scf.for` to a loop that counts iterations from zero, so that bounds of any width and signedness are lowered
+/// alike.
 pub(in super::super) fn counted(lowering: &mut Lowering<'_>, op: Op) -> Result<(), LowerError> {
     let body = lowering.body;
     let at = |reason: Reason| reason.at(body, op);
@@ -22,7 +23,7 @@ pub(in super::super) fn counted(lowering: &mut Lowering<'_>, op: Op) -> Result<(
     let block = lowering.only_block(region).map_err(at)?;
     let arguments = body.arguments(block).to_vec();
     let mut carried = lowering.flat_carried(&initial, &arguments[1..]).map_err(at)?;
-    // The number of groups of MMAs comes last.
+    // The last value that the loop carries is the number of the next group of MMAs, if its body contains such groups.
     let mma_group = lowering.carried_mma_group(op);
     carried.extend(mma_group);
     let likes = lowering.likes(&initial).map_err(at)?;
@@ -50,7 +51,7 @@ fn iterations(lowering: &mut Lowering<'_>, [from, to, step]: [Value; 3], unsigne
     let ty = builder.type_of(from);
     let span = builder.binary(Binary::Sub, to, from);
     let one = builder.constant(ty, 1);
-    // The span is not negative, but may need all bits of the type.
+    // The difference of the bounds is not negative, but may need all bits of the type.
     let quotient = builder.binary(Binary::DivU, span, step);
     let covered = builder.binary(Binary::Mul, quotient, step);
     let rest = builder.binary(Binary::Sub, span, covered);
@@ -64,7 +65,7 @@ fn iterations(lowering: &mut Lowering<'_>, [from, to, step]: [Value; 3], unsigne
     builder.cast(cast, iterations, Type::Scalar(Element::I32))
 }
 
-/// Emits the induction variable of the iteration with this number.
+/// Emits the induction variable of the iteration with the number `iteration`: `from + iteration * step`.
 fn index(lowering: &mut Lowering<'_>, iteration: Value, from: Value, step: Value) -> Value {
     let builder = &mut lowering.builder;
     let ty = builder.type_of(from);

@@ -27,8 +27,8 @@ struct Packing {
 }
 
 impl Packing {
-    /// Returns the packing of the registers of a tensor with elements of this type; `None` if elements are no narrow
-    /// numbers, or if the registers do not fill a word.
+    /// Returns the packing in words of a tensor's registers, from the type of elements and the number of registers.
+    /// `None` if elements are not numbers of 8 or 16 bits, or if the registers do not fill a word.
     fn of(ty: Type, registers: usize) -> Option<Self> {
         let Type::Scalar(element) = ty else { return None };
         let count = match element.bits() {
@@ -52,14 +52,14 @@ impl Packing {
 }
 
 impl Lowering<'_> {
-    /// Returns the kernel values of program values, concatenated. Tensors are converted to the layouts of the values
-    /// `like`.
+    /// Returns the kernel values of the program values `values`, concatenated. Tensors are first converted to the
+    /// layouts of the program values `like`, one for each.
     pub(super) fn flat(&mut self, values: &[tile::Value], like: &[tile::Value]) -> Lowered<Vec<Value>> {
         self.flatten(values, like, false)
     }
 
-    /// As [`Self::flat`], for the values of a loop's arguments `like`: of tensors only the registers that a loop
-    /// carries.
+    /// As [`Self::flat`], for values that a loop carries in its arguments `like`. Of a tensor, it returns only the
+    /// registers that the loop carries ([`CarriedRegisters`]).
     pub(super) fn flat_carried(&mut self, values: &[tile::Value], like: &[tile::Value]) -> Lowered<Vec<Value>> {
         self.flatten(values, like, true)
     }
@@ -86,7 +86,7 @@ impl Lowering<'_> {
                     }
                 }
                 LoweredValue::Memory(slab) if slab.at.iter().all(|&at| at == 0) => all.push(slab.pointer),
-                // Regions may yield different parts, which a pointer cannot express.
+                // Branches may yield different subslices of a buffer; a pointer alone cannot express which.
                 LoweredValue::Memory(_) => {
                     return Err(Reason::unsupported("a subslice of a tensor in memory that a region yields"));
                 }
@@ -101,9 +101,12 @@ impl Lowering<'_> {
         Ok(all)
     }
 
-    /// Assigns kernel values to the program values `targets`, in order: each takes as many of `values` as its type
-    /// needs. `like` has a lowered value of the same form for each target whose type does not determine the form.
-    /// `arguments` are the loop's arguments if `values` are those that a loop carries.
+    /// Takes kernel values from `values` and sets them as the lowered values of `targets`, in order, as many as the
+    /// type of each needs.
+    ///
+    /// If the type of a target does not determine the form of its lowered value, `like` has a lowered value of that
+    /// form for it. If `values` are those that a loop carries, `arguments` are the loop's arguments. If `are_uniform`,
+    /// scalars are recorded as uniform over the block.
     pub(in super::super) fn set_flattened(
         &mut self,
         values: &mut impl Iterator<Item = Value>,
@@ -128,7 +131,7 @@ impl Lowering<'_> {
                     active: values.next().ok_or_else(missing)?,
                     sizes: values.by_ref().take(of.sizes.len()).collect(),
                     strides: values.by_ref().take(of.strides.len()).collect(),
-                    // The divisor of a loop-carried descriptor is not known.
+                    // No divisor is known of the sizes and offsets of a descriptor that a loop carries.
                     last_multiple: 1,
                     pads_with_nan: of.pads_with_nan,
                 }),
@@ -173,7 +176,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// Returns the registers that a loop carries of the tensor that is its argument.
+    /// Returns the registers that a loop carries of a tensor, the loop's argument `argument`.
     fn carried_registers(&self, argument: tile::Value, layout: &LinearLayout) -> CarriedRegisters {
         let element = self.body.ty(argument).element();
         let is_moved = matches!(element, tile::TileType::Pointer(_) | tile::TileType::Integer(32 | 64, _));

@@ -45,7 +45,7 @@ fn block_of_loads(lowering: &Lowering<'_>, op: Op) -> Option<tile::Block> {
     is_same.all(|is_same| is_same).then_some(block)
 }
 
-/// Returns the bits of all elements of a constant; `None` if they differ, or the value is no constant.
+/// Returns the bits of one element of a constant whose elements are all equal; `None` for other values.
 fn splat_bits(body: &Body, value: tile::Value) -> Option<u64> {
     let ValueOrigin::Result(op, _) = body.origin(value) else { return None };
     if body.op(op).name() != arith::CONSTANT {

@@ -21,7 +21,7 @@ pub(in super::super) fn repeated(lowering: &mut Lowering<'_>, op: Op) -> Result<
     let initial = lowering.flat(&operation.operands, &arguments).map_err(at)?;
     let likes = lowering.likes(&operation.operands).map_err(at)?;
     let passed = lowering.flat_types(&operation.results).map_err(at)?;
-    // The values that the first region passes on are undefined before it executes.
+    // The values that the first region passes to the second are undefined before the first iteration.
     let nothing =
         passed.iter().map(|&ty| placeholder(lowering, ty, &initial)).collect::<Lowered<Vec<Value>>>().map_err(at)?;
     let carried = [initial.clone(), nothing].concat();
@@ -48,7 +48,8 @@ pub(in super::super) fn repeated(lowering: &mut Lowering<'_>, op: Op) -> Result<
     lowering.set_flattened(&mut values.into_iter().skip(initial.len()), &operation.results, &[], None, true).map_err(at)
 }
 
-/// A value of a type, which is never read: zero, or for shared memory an address that the loop carries.
+/// Returns a value of a type that stands for one that is never read: zero, or for shared memory an address that the
+/// loop carries.
 fn placeholder(lowering: &mut Lowering<'_>, ty: Type, carried: &[Value]) -> Lowered<Value> {
     if ty != Type::Pointer(MemorySpace::Shared) {
         return Ok(scalar_constant(&mut lowering.builder, ty, 0));

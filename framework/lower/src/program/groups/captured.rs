@@ -13,8 +13,8 @@ use tilewright_tile::{self as tile, Op, ValueOrigin};
 /// Bytes of the shared buffer for one captured scalar.
 const BYTES: u32 = 8;
 
-/// Stores the captured values that other partitions cannot rematerialize, before the barrier that starts the
-/// partitions.
+/// Stores the captured values that partitions cannot rematerialize to shared memory. The default partition executes
+/// this before the barrier that starts the other partitions.
 pub(super) fn given(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     for value in lowering.body.op(op).operands.clone() {
         if is_rematerializable(lowering, value) || lowering.groups.passed.contains_key(&value) {
@@ -38,7 +38,8 @@ pub(super) fn given(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     Ok(())
 }
 
-/// Sets the lowered values of the arguments of a partition's region: rematerializes or loads them.
+/// Sets the lowered values of the arguments of a partition's region, one for each captured value: loads them from
+/// shared memory, or rematerializes them.
 pub(super) fn taken(lowering: &mut Lowering<'_>, op: Op, arguments: &[tile::Value]) -> Lowered<()> {
     let operands = lowering.body.op(op).operands.clone();
     if arguments.len() != operands.len() {

@@ -1,4 +1,4 @@
-//! Replaces block barriers and warp indices in the code of each warp group by those of the group.
+//! Replaces block barriers, and indices of warps in the block, by those of a warp group, in the code of each group.
 
 use super::Groups;
 use crate::program::error::{Lowered, Reason};
@@ -29,7 +29,7 @@ pub(super) fn resolve(groups: &Groups, kernel: &mut Kernel) -> Lowered<()> {
     Ok(())
 }
 
-/// Whether all warps of a cluster wait for each other in a region.
+/// Whether a region contains a barrier of all warps of a cluster.
 fn has_cluster_barrier(region: &Region) -> bool {
     region.statements.iter().any(|statement| match &statement.op {
         Op::Barrier { scope: Scope::Cluster, .. } => true,

@@ -63,7 +63,8 @@ impl Groups {
         &self.conditions
     }
 
-    /// Replaces block barriers and warp indices in the code of each group by those of the group.
+    /// Replaces block barriers, and indices of warps in the block, by those of the warp group, in the code of each
+    /// group.
     pub(crate) fn resolve(&self, kernel: &mut Kernel) -> Lowered<()> {
         named_barriers::resolve(self, kernel)
     }
@@ -122,7 +123,7 @@ pub(crate) fn lowered<'a>(
     Ok(())
 }
 
-/// The error of a partition: with the location of the operation, or only the reason.
+/// The error of a partition: located at an operation of it, or only a reason, for which the caller has the location.
 type Failed = Result<LowerError, Reason>;
 
 /// Lowers the region of a warp partition other than the default one.

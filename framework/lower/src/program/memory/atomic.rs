@@ -153,12 +153,12 @@ pub(in super::super) fn store(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()
 
 const WIDE: Type = Type::Scalar(Element::I64);
 
-/// Log2 of the nanoseconds by which one poll of memory counts towards a timeout. It is less than an uncached access
+/// Log2 of the nanoseconds that one poll of memory counts towards a timeout. This is less than an uncached access
 /// takes, so that no timeout expires early.
 const LOOK: u64 = 8;
 
-/// Lowers `tt.atomic_poll`: waits until memory has the expected value and returns true. If there is a timeout, it
-/// returns false after a number of polls, which the elements of a thread share. Kernels have no clock.
+/// Lowers `tt.atomic_poll`: waits until memory has the expected value and returns true. With a timeout, it returns
+/// false after a number of polls, because kernels have no clock. All elements of a thread share this number.
 pub(in super::super) fn poll(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let ordered = Ordered::of(lowering, op)?;
     let mut left = match lowering.optional(op, "timeout") {
@@ -177,8 +177,8 @@ pub(in super::super) fn poll(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()>
     })
 }
 
-/// Polls memory until it has the expected value or no poll is left; returns whether it has the value, and the number of
-/// polls that are left (`None` without a timeout).
+/// Emits a loop that polls memory until it has the expected value, or no poll is left. Returns whether memory has the
+/// value, and the number of polls that are left (`None` without a timeout).
 fn looked(
     builder: &mut Builder,
     (pointer, expected): (Value, Value),
@@ -214,8 +214,8 @@ fn looked(
     (final_values[0], final_values.get(1).copied())
 }
 
-/// Executes `act` once for each element, with the operands except the mask, and with the predicate of the element.
-/// `act` returns the old value, or another value that becomes the result.
+/// Calls `act` for each element, to emit its update: with the operands except the mask, and with the predicate of the
+/// element. `act` returns the old value, or another value that becomes the result.
 fn each(
     lowering: &mut Lowering<'_>,
     op: Op,

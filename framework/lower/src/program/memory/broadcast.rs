@@ -55,8 +55,9 @@ impl Lowering<'_> {
         Ok(self.loaded_from_block(of_block, &addresses, element, ty))
     }
 
-    /// Loads elements that the selected thread has stored: in the block whose index has zeros for the bits of
-    /// `of_block`. Barriers follow the stores, and the loads from another block's memory.
+    /// Loads elements from the shared memory of the block in which the selected thread has stored them. The index of
+    /// that block is the current one with the bits `of_block` cleared. Emits barriers after the stores, and after loads
+    /// from another block.
     fn loaded_from_block(&mut self, of_block: u64, addresses: &[Value], element: Type, ty: Type) -> Vec<Value> {
         if of_block == 0 {
             self.builder.barrier(Scope::Block);
@@ -74,7 +75,8 @@ impl Lowering<'_> {
         values
     }
 
-    /// Emits the current thread's part of an address, in bytes; `columns` has the offset of each thread bit.
+    /// Emits the part of an address that depends on the thread, in bytes. `columns` has, for each bit of the thread's
+    /// index (lane, then warp, then block), the offset that it adds.
     fn thread_offset(&mut self, columns: &[u64]) -> Value {
         let thread = self.thread();
         thread.emit_product(&mut self.builder, columns)

@@ -5,18 +5,19 @@ use tilewright_layout::{Dim, LinearLayout};
 use tilewright_tile::Value;
 use tilewright_tile::axis_info::{AxisInfoMap, IndexBit};
 
-/// Groups of registers whose elements are contiguous in memory, so that one vector access moves a group.
+/// Groups of registers whose elements are contiguous in memory, so that one vector access moves each group.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in super::super) struct VectorGroups {
-    /// The register bits that number the elements of a group, in the order of memory.
+    /// The bits of a register's index that number the elements of a group, in the order of memory.
     within: Vec<u32>,
     /// The number of registers of a lane.
     registers: usize,
 }
 
 impl VectorGroups {
-    /// Finds the widest groups that axis information, layout and target allow, for elements of type `element` in
-    /// memory. `masks` must be constant within a group; `access_bits` are the possible widths of accesses.
+    /// Finds the widest groups that axis information, layout and target allow for the tensor of pointers `pointer`.
+    /// `element` is the type of an element in memory, `access_bits` the widths of accesses that the target has. The
+    /// values `masks` must be equal for all elements of a group.
     pub(in super::super) fn of(
         (axis_info, pointer, masks): (&AxisInfoMap, Value, &[Value]),
         layout: &LinearLayout,
@@ -35,7 +36,8 @@ impl VectorGroups {
         Self::allowed(within, registers, bits, access_bits)
     }
 
-    /// Finds the widest groups of at most `most` elements that are contiguous along one axis.
+    /// Finds the widest groups of at most `most` elements that are consecutive along one axis, which must be contiguous
+    /// in memory.
     pub(in super::super) fn along(
         layout: &LinearLayout,
         axis: usize,
@@ -47,7 +49,7 @@ impl VectorGroups {
         Self::allowed(within, 1 << layout.in_bits(Dim::REGISTER), element.bits(), access_bits)
     }
 
-    /// Narrows groups to a width of the target's accesses.
+    /// Halves groups until the target has an access of their width; `bits` is the width of an element.
     fn allowed(mut within: Vec<u32>, registers: usize, bits: u32, access_bits: &[u32]) -> Self {
         while !within.is_empty() && !access_bits.contains(&(bits << within.len())) {
             within.pop();
@@ -62,7 +64,7 @@ impl VectorGroups {
         firsts.map(|first| (0..1usize << self.within.len()).map(|index| first | self.spread(index)).collect())
     }
 
-    /// Returns the register bits that select the element `index` of a group.
+    /// Returns the offset of the element `index` of a group, as an index of registers from the group's first.
     fn spread(&self, index: usize) -> usize {
         self.within.iter().enumerate().map(|(bit, group_bit)| (index >> bit & 1) << group_bit).sum()
     }
@@ -73,8 +75,9 @@ impl VectorGroups {
     }
 }
 
-/// Returns the register bits that are these bits of the coordinates, given as axis and bit, up to the first one that
-/// another register, lane or warp bit also moves.
+/// Returns the register bits that move the given coordinate bits, in the same order. A coordinate bit is given as an
+/// axis and a bit along it. The list ends before the first coordinate bit that no register bit moves alone, or that
+/// other input bits of the layout move too.
 fn unit_steps(layout: &LinearLayout, coordinates: impl Iterator<Item = (usize, u32)>) -> Vec<u32> {
     let outs = layout.outs();
     let registers = layout.columns_of(Dim::REGISTER);

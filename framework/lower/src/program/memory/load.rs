@@ -37,12 +37,12 @@ pub(in super::super) fn load(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()>
     lowering.set_result(op, LoweredValue::Tensor(tensor))
 }
 
-/// One load of consecutive elements. Registers that request the same load share it.
+/// A load instruction of consecutive elements. Registers that need the same load share it.
 #[derive(PartialEq)]
 struct RequestedLoad {
     address: Value,
     predicate: Option<Value>,
-    /// The elements of lanes whose predicate is false; empty for zeros.
+    /// The elements that the load returns if its predicate is false; empty for zeros.
     others: Vec<Value>,
 }
 
@@ -90,8 +90,9 @@ pub(in super::super) fn loaded(
     Ok(Registers::new(layout, values))
 }
 
-/// Returns the registers of a mask together with the condition under which loads are lowered. Of a mask that is a
-/// conjunction, the condition joins the side with fewer different registers.
+/// Returns the registers of a mask, each combined with [`Lowering::guard`], the condition under which loads are
+/// lowered. If the mask is itself a conjunction, the condition is first combined with the side that has fewer different
+/// registers, which emits fewer operations.
 fn guarded(lowering: &mut Lowering<'_>, mask: tile::Value, layout: &Arc<LinearLayout>) -> Lowered<Vec<Value>> {
     let registers = lowering.registers_in(mask, layout)?.to_vec();
     let Some(guard) = lowering.guard else { return Ok(registers) };

@@ -14,19 +14,21 @@ pub(in super::super) struct Ordered {
     pub scope: MemoryScope,
 }
 
-/// The place of an element in the word that a compare-and-swap exchanges.
+/// The position of an element in the word that a compare-and-swap exchanges.
 struct WordElement {
     word: Value,
     /// The type of the exchanged word.
     word_type: Type,
-    /// The shift and the mask of an element narrower than the word; `None` for an element that fills the word.
+    /// The shift and the mask of an element within the word, if it is narrower; `None` for an element that fills the
+    /// word.
     within: Option<(Value, Value)>,
     ty: Type,
 }
 
 const WORD: Type = Type::Scalar(Element::I32);
 
-/// Replaces an integer element in memory by the result of `next` on it, atomically; returns the old element.
+/// Emits a loop that atomically replaces an integer element in memory by the value that `next` computes from it;
+/// returns the old element.
 pub(in super::super) fn emit_compare_and_swap_loop(
     builder: &mut Builder,
     (pointer, ty): (Value, Type),

@@ -15,7 +15,8 @@ use tilewright_tile::{Attribute, Block, Body, Op, Value, ValueOrigin};
 use super::resident;
 use super::state::{AWAIT, Pending};
 
-/// The dots whose accumulator is not complete, or not in registers, between two of them; each with its plan.
+/// The dots whose accumulator does not return to registers after the dot, with their plans. Their MMAs are in flight,
+/// or the accumulator stays in tensor memory.
 #[derive(Default)]
 pub(super) struct Dots {
     /// The asynchronous MMAs.
@@ -33,8 +34,8 @@ impl Dots {
         self.mmas.iter().chain(&self.residents).map(|(&op, plan)| (op, plan))
     }
 
-    /// Makes asynchronous MMAs among `ops` wait at once if their accumulator may stay in tensor memory; accumulators of
-    /// other MMAs go through registers.
+    /// Demotes the MMAs of `ops` by one level. An asynchronous MMA is waited for at once, and stays resident if its
+    /// accumulator may stay in tensor memory. A resident one returns its accumulator to registers.
     fn demote(&mut self, lowering: &Lowering<'_>, ops: &HashSet<Op>, positions: &OpPositions) {
         for &op in ops {
             if self.mmas.remove(&op).is_some() {
@@ -46,11 +47,11 @@ impl Dots {
     }
 }
 
-/// Finds the asynchronous MMAs of the program, and the values that carry their accumulators.
+/// Finds the asynchronous and the resident MMAs of the program, and the values that carry their accumulators.
 pub(in crate::program) fn planned(lowering: &Lowering<'_>) -> Pending {
     let body = lowering.body;
     if lowering.launch.blocks > 1 {
-        // An MMA in flight is planned for one block; in a cluster it is complete at once.
+        // Asynchronous MMAs are planned for one block only; in a cluster, each MMA completes before the next operation.
         return Pending::default();
     }
     let ops = body.walk(body.root());
@@ -91,8 +92,8 @@ pub(super) fn is_pending(body: &Body, op: Op) -> bool {
     matches!(body.op(op).attributes.get(PENDING), Some(Attribute::Unit | Attribute::Bool(true)))
 }
 
-/// Returns the load that produces an operand and the conversions between the two: the operand's producer first, the
-/// load last. `None` if no load produces the operand.
+/// Returns the chain of operations by which an operand comes from shared memory: layout conversions, beginning with the
+/// operand's producer, and the load last. `None` if no load produces the operand.
 pub(super) fn load(body: &Body, operand: Value) -> Option<Vec<Op>> {
     let ValueOrigin::Result(op, _) = body.origin(operand) else { return None };
     match body.op(op).name() {
@@ -106,7 +107,7 @@ pub(super) fn load(body: &Body, operand: Value) -> Option<Vec<Op>> {
     }
 }
 
-/// Returns the loads of both operands of a dot, each as in [`load`]; `None` if a load is missing.
+/// Returns the chain of each operand of a dot from its load, as [`load`] does; `None` if an operand has no load.
 fn loads(body: &Body, op: Op) -> Option<[Vec<Op>; 2]> {
     Some([load(body, body.operand(op, "a")?)?, load(body, body.operand(op, "b")?)?])
 }
@@ -147,15 +148,15 @@ fn plan_smem_operands(lowering: &Lowering<'_>, op: Op) -> Option<MmaPlan> {
     })
 }
 
-/// Returns the plan with both operands read in place from these memories; `None` if it cannot read them or if its MMAs
-/// cannot be asynchronous.
+/// Returns the plan changed so that the MMA reads both operands in place from memory with these layouts. `None` if it
+/// cannot read them, or if its MMAs cannot be asynchronous.
 fn match_descriptors(plan: &MmaPlan, memories: [&LinearLayout; 2]) -> Option<MmaPlan> {
     plan.pending_queue()?;
     plan.with_operand_memory(0, memories[0]).ok()?.with_operand_memory(1, memories[1]).ok()
 }
 
-/// Whether the result of a load or conversion is used once, on the path to the MMA, and no operation between it and the
-/// MMA may write memory.
+/// Whether the MMA `op` can read the operand later than the load or conversion `load` does. The result of `load` must
+/// have one use, and no operation between the two may write memory.
 fn stands_before(body: &Body, load: Op, op: Op) -> bool {
     let value = body.op(load).results[0];
     let all = body.walk(body.root());
@@ -196,7 +197,7 @@ pub(in crate::program) struct OpPositions {
     around: HashMap<Op, Op>,
     /// For each operation, its block, and its index in the block.
     pub within: HashMap<Op, (Block, usize)>,
-    /// For each value, its users, and the index of the operand.
+    /// For each value, the operations that use it, each with the index of the operand.
     users: HashMap<Value, Vec<(Op, usize)>>,
 }
 
@@ -219,7 +220,7 @@ impl OpPositions {
         Self { around, within, users }
     }
 
-    /// The users of a value, and the index of the operand.
+    /// The operations that use a value, each with the index of the operand.
     pub(super) fn users(&self, value: Value) -> &[(Op, usize)] {
         self.users.get(&value).map_or(&[], Vec::as_slice)
     }
@@ -230,21 +231,21 @@ impl OpPositions {
         parents.all(|parent| body.op(*parent).name() == scf::FOR)
     }
 
-    /// Whether the iteration that contains the operation waits for MMAs; true outside of loops.
+    /// Whether the iteration that executes the operation also waits for MMAs, in the same block; true outside of loops.
     pub(super) fn is_waited_for(&self, body: &Body, op: Op) -> bool {
         let is_wait = |op: &Op| body.op(*op).name() == AWAIT;
         let waits = || self.within.get(&op).is_some_and(|(block, _)| body.ops(*block).iter().any(is_wait));
         !self.around.contains_key(&op) || waits()
     }
 
-    /// Whether the operation ends an iteration of an `scf.for` loop.
+    /// Whether the operation, a terminator, ends the body of an `scf.for` loop.
     fn ends_iteration(&self, body: &Body, op: Op) -> bool {
         self.around.get(&op).is_some_and(|around| body.op(*around).name() == scf::FOR)
     }
 }
 
-/// Whether an operation can take an accumulator of the plan `plan` as its operand `index` while it is incomplete or in
-/// tensor memory.
+/// Whether the operation `op` can take an accumulator of the plan `plan`, as its operand `index`, while it is in flight
+/// or in tensor memory.
 fn takes(body: &Body, (op, index): (Op, usize), plan: &MmaPlan, (dots, positions): (&Dots, &OpPositions)) -> bool {
     match body.op(op).name() {
         AWAIT => true,
@@ -254,14 +255,15 @@ fn takes(body: &Body, (op, index): (Op, usize), plan: &MmaPlan, (dots, positions
     }
 }
 
-/// The dataflow of accumulators with MMAs in flight through a program.
+/// The flow of accumulators that are in flight or in tensor memory through the values of a program.
 #[derive(Default)]
 pub(super) struct Flow {
     pub values: HashMap<Value, Arc<MmaPlan>>,
     there: HashMap<Op, Vec<bool>>,
     /// The results of loops whose accumulator leaves tensor memory after the loop.
     pub leaving: HashMap<Value, Arc<MmaPlan>>,
-    /// Pairs of values that carry the same accumulator; the second may be one that leaves tensor memory.
+    /// Pairs of values that carry the same accumulator. The second may be the result of a loop after which the
+    /// accumulator leaves tensor memory.
     pub joined: Vec<(Value, Value)>,
 }
 
@@ -290,8 +292,8 @@ impl Flow {
         }
     }
 
-    /// Joins the result of a loop to the loop's argument. An accumulator in tensor memory stays there only for users
-    /// that take it there.
+    /// Records that the result of a loop carries the same accumulator as the loop's argument. If a user of the result
+    /// cannot take the accumulator in tensor memory, it leaves tensor memory after the loop.
     fn leave(&mut self, body: &Body, argument: Value, result: Value, dots: &Dots, positions: &OpPositions) {
         let Some(plan) = self.values.get(&argument).cloned() else { return };
         let is_taken = positions.users(result).iter().all(|&user| takes(body, user, &plan, (dots, positions)));
@@ -340,8 +342,8 @@ impl Flow {
         }
     }
 
-    /// Returns the MMAs whose accumulator, or initial value, reaches an operation that cannot take a pending value, or
-    /// cannot stay in tensor memory.
+    /// Returns the MMAs whose accumulator reaches an operation that cannot take it while it is in flight or in tensor
+    /// memory. These must be demoted, with all MMAs of the same accumulator.
     fn misused(&self, body: &Body, ops: &[Op], dots: &Dots, positions: &OpPositions) -> HashSet<Op> {
         let mut bad = resident::misused(body, ops, self, positions);
         for &op in ops {

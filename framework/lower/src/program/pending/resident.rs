@@ -38,20 +38,21 @@ pub(super) fn plan(lowering: &Lowering<'_>, op: Op, positions: &OpPositions) -> 
     is_numbered(lowering, op, &plan, positions).then_some(plan)
 }
 
-/// Whether the MMA of a dot may be in flight. One that accumulates in tensor memory must arrive at the kernel's
-/// mbarriers, and each iteration must wait for MMAs, since a few mbarriers serve all of them.
+/// Whether the MMA of a dot may be in flight while the program continues. An MMA that accumulates in tensor memory must
+/// arrive at the kernel's mbarriers, and each iteration must wait for MMAs, since a few mbarriers serve all of them.
 pub(super) fn may_be_async(lowering: &Lowering<'_>, op: Op, plan: &MmaPlan, positions: &OpPositions) -> bool {
     !plan.is_in_tensor_memory()
         || is_numbered(lowering, op, plan, positions) && positions.is_waited_for(lowering.body, op)
 }
 
-/// Whether the MMAs of a dot arrive at the kernel's mbarriers.
+/// Whether the MMAs of a dot are numbered with those of the whole program, and arrive at the kernel's mbarriers.
 fn is_numbered(lowering: &Lowering<'_>, op: Op, plan: &MmaPlan, positions: &OpPositions) -> bool {
     let in_loops = positions.is_only_in_loops(lowering.body, op);
     !lowering.has_groups() && in_loops && plan.arrivals() == lowering.mma_arrivals()
 }
 
-/// Returns values whose accumulator cannot stay in tensor memory: it has several users, or begins in several places.
+/// Returns values whose accumulator cannot stay in tensor memory, because it has several users, or enters tensor memory
+/// at several operations.
 pub(super) fn misused(body: &Body, ops: &[Op], flow: &Flow, positions: &OpPositions) -> HashSet<Value> {
     let in_memory = |value: Value| flow.values.get(&value).is_some_and(|plan| plan.is_in_tensor_memory());
     let mut bad: HashSet<Value> =
@@ -82,8 +83,8 @@ pub(super) fn misused(body: &Body, ops: &[Op], flow: &Flow, positions: &OpPositi
     bad
 }
 
-/// Assigns columns to the accumulators. Returns the dots of the largest accumulator as an error if the columns of these
-/// accumulators and of the other dots exceed tensor memory.
+/// Assigns columns of tensor memory to the accumulators. If they and the accumulators of the other dots need too many
+/// columns, returns as the error the dots of the largest accumulator.
 pub(super) fn assign_columns(lowering: &Lowering<'_>, flow: &Flow, dots: &Dots) -> Result<Columns, HashSet<Op>> {
     let Some(memory) = &lowering.config.context.target.tensor else {
         return Ok(Columns { first: HashMap::new(), all: 0 });
@@ -97,7 +98,8 @@ pub(super) fn assign_columns(lowering: &Lowering<'_>, flow: &Flow, dots: &Dots) 
             None => sizes.push((plan.tensor_columns(), representative)),
         }
     }
-    // Sizes are powers of two, so that columns are aligned to them in descending order.
+    // Numbers of columns are powers of two; in descending order, each accumulator starts at a multiple of its own
+    // number.
     sizes.sort_by_key(|&(columns, value)| (std::cmp::Reverse(columns), value.index()));
     let (mut of, mut all) = (HashMap::new(), 0);
     for &(columns, representative) in &sizes {
@@ -116,7 +118,7 @@ pub(super) fn assign_columns(lowering: &Lowering<'_>, flow: &Flow, dots: &Dots) 
     Ok(Columns { first, all })
 }
 
-/// Returns one value of all those that share an accumulator, for each value.
+/// Maps each value that carries an accumulator to a representative, one of the values that carry the same accumulator.
 fn representatives(flow: &Flow) -> HashMap<Value, Value> {
     let all = flow.values.keys().chain(flow.leaving.keys());
     let mut representatives: HashMap<Value, Value> = all.map(|&value| (value, value)).collect();

@@ -26,9 +26,10 @@ pub(crate) struct Pending {
     pub(super) columns: HashMap<tile::Value, u32>,
     /// Number of columns of all these accumulators.
     pub(super) all_columns: u32,
-    /// The loads of operands that MMAs read in place, and the conversions of these; no code is emitted for them.
+    /// The loads of operands that MMAs read in place, and the layout conversions of these operands; no code is emitted
+    /// for them.
     pub(super) loads: HashSet<Op>,
-    /// For each wait, for each of its operands whether the wait completes it.
+    /// For each wait for MMAs, a flag for each of its operands: whether the wait completes that accumulator.
     pub(super) there: HashMap<Op, Vec<bool>>,
 }
 
@@ -37,8 +38,8 @@ pub(crate) struct Pending {
 pub(crate) struct InFlightMma {
     /// The plan of the MMAs that are in flight.
     pub(super) plan: Arc<MmaPlan>,
-    /// The kernel values of type `pending` that hold the accumulator; they are readable after a wait. None if the
-    /// accumulator is in tensor memory.
+    /// The kernel values of type `pending` that hold the accumulator, readable after a wait; empty if the accumulator
+    /// is in tensor memory.
     pub values: Arc<[Value]>,
 }
 
@@ -48,12 +49,13 @@ impl Pending {
         !self.mmas.is_empty()
     }
 
-    /// Whether an MMA accumulates in columns of tensor memory that it has alone.
+    /// Whether a dot accumulates in columns of tensor memory that no other dot shares.
     pub(crate) fn is_in_own_columns(&self, op: Op) -> bool {
         self.mmas.contains_key(&op) || self.residents.contains_key(&op)
     }
 
-    /// The first column of a value's accumulator, if the accumulator has columns of tensor memory alone.
+    /// The first tensor-memory column of the accumulator that a value carries; `None` if the accumulator has no columns
+    /// of its own.
     pub(crate) fn column_of(&self, value: tile::Value) -> Option<u32> {
         self.columns.get(&value).copied()
     }
@@ -68,7 +70,7 @@ impl Pending {
         self.mmas.contains_key(&op)
     }
 
-    /// Number of columns of tensor memory of all accumulators that stay there.
+    /// Number of tensor-memory columns of all accumulators that have columns of their own.
     pub(crate) fn columns(&self) -> u32 {
         self.all_columns
     }

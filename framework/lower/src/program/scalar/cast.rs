@@ -10,8 +10,8 @@ use super::integer::{resized_signed, widened};
 use super::narrow;
 use super::{Results, Scalar, one};
 
-/// Casts numbers between an 8-bit floating-point type and a wider one by the target's instructions; `None` if it has
-/// none for this operation.
+/// Casts numbers between an 8-bit floating-point type and a wider one by the target's instructions. `None` if the
+/// operation `name` is no such cast, or if the target has no instruction for it.
 pub(super) fn by_instructions(scalar: &mut Scalar<'_>, name: &str) -> Option<Vec<Value>> {
     let (Some(&tile::TileType::Float(from)), Some(&tile::TileType::Float(to))) =
         (scalar.from.first(), scalar.to.first())
@@ -66,7 +66,8 @@ fn resized(builder: &mut Builder, value: Value, to: &tile::TileType, extend: Cas
     Ok(builder.cast(op, value, ty))
 }
 
-/// Emits a bitcast; between addresses and integers of other widths, the low bits are kept.
+/// Emits a bitcast to the type `to`. Between an address and an integer of another width, it extends with zeros or keeps
+/// the low bits.
 fn bits(builder: &mut Builder, value: Value, to: &tile::TileType) -> Lowered<Value> {
     let ty = carrier(to)?;
     let from = builder.type_of(value);
@@ -104,7 +105,7 @@ fn from_integer(builder: &mut Builder, value: Value, to: &tile::TileType, signed
             Ok(narrow::by_odd_single(builder, double, Element::Bf16))
         }
         Some(element) => Ok(builder.cast(op, value, Type::Scalar(element))),
-        // Integers that binary32 rounds exceed narrow types, except powers of two.
+        // Integers that are too large for binary32 exceed the range of narrow types, except for powers of two.
         None => {
             let single = builder.cast(op, value, Type::Scalar(Element::F32));
             narrow::rounded(builder, single, Float::F32, float, false)
@@ -131,7 +132,8 @@ fn to_integer(
     Ok(resized_signed(builder, word, ty))
 }
 
-/// Emits a cast that rounds down or up: it truncates, then steps to the next number of greater magnitude if needed.
+/// Emits a cast that rounds up (if `up`) or down: it casts toward zero, then steps to the next number of greater
+/// magnitude if needed.
 fn rounded_away(
     builder: &mut Builder,
     value: Value,

@@ -10,8 +10,8 @@ use super::super::lowering::Lowering;
 use super::super::tensor_coordinates::{coordinates, row_major};
 use super::super::types::stored;
 
-/// Max number of distinct elements of a constant tensor: a chain of selects chooses among them, with one operation for
-/// each.
+/// Max number of elements of a constant tensor whose elements are not all equal. A chain of selects chooses among them,
+/// with one operation for each element.
 const MOST_ELEMENTS: usize = 64;
 
 /// Lowers `arith.constant`, a number or a tensor; `ub.poison` becomes zero.
@@ -60,7 +60,7 @@ pub(in super::super) fn constant(lowering: &mut Lowering<'_>, op: Op) -> Lowered
     lowering.give_tensor(op, layout, values)
 }
 
-/// Emits selects of the value with the index `index` among `values`.
+/// Emits a chain of selects that returns the entry of `values` with the index `index`, a kernel value.
 fn chosen(builder: &mut Builder, index: Value, values: &[Value]) -> Value {
     let mut found = values[0];
     for (number, &value) in (0u32..).zip(values).skip(1) {
@@ -71,7 +71,7 @@ fn chosen(builder: &mut Builder, index: Value, values: &[Value]) -> Value {
     found
 }
 
-/// Emits a constant of a type that carries elements in registers.
+/// Emits a constant of the kernel type that carries elements in registers; `bits` is the element's encoding.
 pub(in super::super) fn scalar_constant(builder: &mut Builder, ty: Type, bits: u64) -> Value {
     match ty {
         Type::Pointer(_) => {

@@ -16,10 +16,11 @@ use tilewright_math::casts::NativeCasts;
 use tilewright_tile::op::name::{arith, math, tt};
 use tilewright_tile::{Op, Operation, TileType};
 
-/// The results that were computed for given operands: registers with equal operands are computed once.
+/// For given operands, the results that were computed from them: registers with equal operands are computed once.
 type Known = HashMap<SmallVec<[Value; 4]>, Results>;
 
-/// The lowering of an operation on scalars by its name; it returns `None` for operations that it does not support.
+/// A function that lowers an operation on scalars, selected by the operation's name; it returns `None` for names that
+/// it does not support.
 type Meaning = fn(&mut Scalar<'_>, &str) -> Option<Lowered<Results>>;
 
 /// Whether the operation with this name is elementwise.
@@ -86,8 +87,8 @@ pub(crate) fn elementwise(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     Ok(())
 }
 
-/// Lowers a cast of all registers by instructions that convert several numbers; returns nothing if the operation is no
-/// such cast.
+/// Emits a cast of all registers of a tensor by instructions that convert several numbers at once. Returns the result
+/// for each operand register; nothing if the operation is no such cast.
 fn packed_casts(
     lowering: &mut Lowering<'_>,
     native: NativeCasts,

@@ -151,7 +151,8 @@ pub(super) fn with_sign_of(builder: &mut Builder, a: Value, b: Value) -> Value {
     builder.cast(Cast::Bits, both, ty)
 }
 
-/// Rounds a number to the nearest integer, ties away from zero. The fraction after truncation is exact.
+/// Emits the number rounded to the nearest integral value, ties away from zero. The fraction that truncation drops is
+/// exact.
 fn half_away(builder: &mut Builder, x: Value) -> Value {
     let ty = builder.type_of(x);
     let truncated = builder.unary(Unary::FTrunc, x);
@@ -169,7 +170,7 @@ fn half_away(builder: &mut Builder, x: Value) -> Value {
     with_sign_of(builder, rounded, x)
 }
 
-/// Tests the class of a number (such as NaN or infinite) by its exponent.
+/// Emits a test of a number's class, which `name` gives (such as NaN or infinite), by its exponent field.
 fn class(builder: &mut Builder, name: &str, x: Value) -> Value {
     let mantissa = match builder.type_of(x).element() {
         Some(Element::F64) => 52,

@@ -28,7 +28,8 @@ pub(super) fn apply(scalar: &mut Scalar<'_>, name: &str) -> Option<Lowered<Resul
         let message = format!("there are no functions of `{}`", scalar.element());
         return Some(Err(Reason::unsupported(message)));
     }
-    // In binary32 they would be rounded twice, or return binary32's neighbour.
+    // Functions with exact results are not computed in binary32 for 16-bit types: it would round twice, or return a
+    // neighbour in binary32.
     let is_of_type =
         function.is_exact() && !matches!(function, MathFunction::Fmod | MathFunction::Remainder | MathFunction::Logb);
     let bits = values.first().map_or(32, |&value| scalar.builder.type_of(value).bits());
@@ -39,7 +40,7 @@ pub(super) fn apply(scalar: &mut Scalar<'_>, name: &str) -> Option<Lowered<Resul
     Some(Ok(one(of(scalar.builder, function, values))))
 }
 
-/// Returns the math function of the operation `name`; `None` if it is none.
+/// Returns the math function that the operation with this name computes; `None` if it computes none.
 fn function(name: &str) -> Option<MathFunction> {
     let name = match name {
         arith::REMF => "fmod",

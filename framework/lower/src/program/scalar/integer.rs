@@ -30,7 +30,7 @@ pub(super) fn apply(scalar: &mut Scalar<'_>, name: &str) -> Option<Lowered<Resul
     Some(Ok(one(result)))
 }
 
-/// Emits an address plus an offset in elements.
+/// Emits a pointer plus an offset in elements of the pointee type.
 fn moved(scalar: &mut Scalar<'_>, pointer: Value, offset: Value) -> Lowered<Results> {
     let tile::TileType::Pointer(to) = scalar.element() else {
         return Err(Reason::malformed("an address is expected"));
@@ -132,13 +132,14 @@ fn on_two(builder: &mut Builder, name: &str, a: Value, b: Value) -> Option<Value
     Some(builder.binary(binary(name)?, a, b))
 }
 
-/// Emits both results of extended additions, subtractions and multiplications of `i1` values.
+/// Emits both results (low and high part) of an extended addition, subtraction or multiplication of `i1` values.
 fn extended_truths(builder: &mut Builder, name: &str, a: Value, b: Value) -> Results {
     let both = builder.binary(Binary::And, a, b);
     let (low, high) = match name {
         arith::ADDUI_EXTENDED => (builder.binary(Binary::Xor, a, b), both),
         arith::SUBUI_EXTENDED => (builder.binary(Binary::Xor, a, b), builder.binary(Binary::Xor, both, b)),
-        // One or minus one: the square is one in two bits in both cases.
+        // Signed and unsigned multiplication agree: if both operands are set, the product is one, and the high part
+        // zero.
         _ => (both, builder.constant(Type::Scalar(Element::I1), 0)),
     };
     Results::from_slice(&[low, high])
@@ -156,7 +157,8 @@ fn rounded_quotient(builder: &mut Builder, a: Value, b: Value, up: bool) -> Valu
     let rest = builder.binary(Binary::RemS, a, b);
     let zero = builder.constant(ty, 0);
     let is_inexact = builder.compare(Compare::Ne, rest, zero);
-    // The remainder has the dividend's sign: with a divisor of the same sign the quotient was rounded down.
+    // The remainder has the dividend's sign. If the divisor has the same sign, the exact quotient is positive, and
+    // truncation rounded it down.
     let signs = builder.binary(Binary::Xor, rest, b);
     let differ = builder.compare(Compare::LtS, signs, zero);
     let agree = builder.compare(Compare::LeS, zero, signs);

@@ -8,8 +8,9 @@ use super::super::error::{LowerError, Lowered, Reason};
 use super::super::lowered::{LoweredValue, Registers};
 use super::super::lowering::Lowering;
 
-/// Executes the region for each register, or for `pack` registers at a time. The region then takes `pack` elements of
-/// the first operand, then of the next, and so on, and returns its results in the same order.
+/// Lowers `tt.map_elementwise`: executes its region for each register, or for `pack` registers at a time. The region
+/// then takes `pack` elements of the first operand, then of the next, and so on, and returns its results in the same
+/// order.
 pub(in super::super) fn mapped(lowering: &mut Lowering<'_>, op: Op) -> Result<(), LowerError> {
     let body = lowering.body;
     let at = |reason: Reason| reason.at(body, op);

@@ -33,8 +33,8 @@ fn no_casts(float: Float) -> Reason {
     Reason::unsupported(format!("there are no casts of `{}`", float.name()))
 }
 
-/// Casts a number toward zero: takes the nearest number of the narrower type, or the number before it if the nearest is
-/// farther from zero.
+/// Casts a number toward zero: takes the nearest number of the narrower type, or, if that is farther from zero, its
+/// neighbour toward zero.
 pub(super) fn toward_zero(builder: &mut Builder, value: Value, to: Element) -> Value {
     let (wide, narrow) = (builder.type_of(value), Type::Scalar(to));
     let nearest = builder.cast(Cast::RoundF, value, narrow);

@@ -33,7 +33,8 @@ impl Accessor {
         Self { direction: Direction::Load, ..Self::store(layout) }
     }
 
-    /// Returns the same access with the weight `weight`: it is executed so many times.
+    /// Returns the same access with the weight `weight`: the number of times that it is executed, relative to other
+    /// accesses.
     #[must_use]
     pub fn times(self, weight: u64) -> Self {
         Self { weight, ..self }

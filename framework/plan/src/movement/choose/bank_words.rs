@@ -8,14 +8,15 @@ use tilewright_layout::f2::{Columns, Subspace, multiply};
 use super::super::tile::{Tile, TiledSide, find_common_segment};
 use super::problem::SharedLayoutProblem;
 
-/// Log2 of the max number of elements for which all subspaces are tried as vectors, and as words of a bank.
+/// Log2 of the max number of elements of a tensor for which all subspaces are tried as vectors. A vector is the
+/// elements of one access.
 const FEW_FOR_VECTORS: u32 = 8;
 const FEW_FOR_WORDS: u32 = 6;
-/// Max number of tried combinations of one instruction for each accessor.
+/// Max number of combinations that are tried, each with one instruction, or plain accesses, for each accessor.
 const MAX_TILE_CHOICES: usize = 256;
 
-/// The search for the low offset bits; `sides` selects the accessors, and `fixed` are the elements with which memory
-/// must begin.
+/// The search for the low offset bits of a layout. `sides` has the indices of the accessors that count, `fixed` the
+/// elements of the first offset bits, which are given.
 pub(super) struct BankWords<'a> {
     pub(super) problem: &'a SharedLayoutProblem<'a>,
     pub(super) sides: &'a [usize],
@@ -50,7 +51,8 @@ impl<'a> BankWords<'a> {
         bank_words.found
     }
 
-    /// Adds the slots (contiguous memory of one access) that fit the instructions of one accessor or of several.
+    /// Adds candidates that begin with the slot (contiguous memory of one access) of an instruction of one accessor or
+    /// of several.
     fn add_segments(&mut self) {
         let problem = self.problem;
         let mut choices: Vec<Vec<TiledSide<'_>>> = vec![Vec::new()];
@@ -68,7 +70,7 @@ impl<'a> BankWords<'a> {
         }
     }
 
-    /// Returns the intersection of the register spans of the accessors in the mask.
+    /// Returns the elements that all accessors in the mask have in the registers of one thread, as a space.
     fn common(&self, mask: u64) -> Subspace {
         let of = self.sides.iter().enumerate().filter(|(at, _)| mask >> at & 1 == 1);
         let mut spans = of.map(|(_, &side)| self.problem.sides[side].span().clone());
@@ -76,8 +78,8 @@ impl<'a> BankWords<'a> {
         spans.fold(first, |all, span| all.intersection(&span))
     }
 
-    /// Returns the sets of accessors (as masks) that could have wider accesses than all accessors together: all sets if
-    /// there are few accessors, sets of one or two if there are many.
+    /// Returns sets of accessors, as masks, whose accesses could be wider than those of all accessors together: all
+    /// sets if there are at most four accessors, else sets of one or two.
     fn subsets(&self) -> Vec<u64> {
         let count = self.sides.len().min(16);
         let all = (1u64 << count) - 1;
@@ -85,8 +87,8 @@ impl<'a> BankWords<'a> {
         proper.filter(|mask| count <= 4 || mask.count_ones() <= 2).collect()
     }
 
-    /// Extends `low` by `count` vectors of `space`: returns all choices if there are few elements, else the first
-    /// choice.
+    /// Returns extensions of the offset bits `low` by `count` independent elements of `space`: all choices if the
+    /// problem has few elements, else the first choice.
     fn extensions(&self, space: &Subspace, low: &[u64], count: usize) -> Vec<Columns> {
         let together = |more: &[u64]| -> Option<Columns> {
             let mut taken = Subspace::span(low.iter().copied());
@@ -103,7 +105,7 @@ impl<'a> BankWords<'a> {
         if more.len() == count { together(&more).into_iter().collect() } else { Vec::new() }
     }
 
-    /// Adds the low bits `low` as a candidate; if they are narrower than a bank word, adds one candidate for each
+    /// Adds the offset bits `low` as a candidate; if they are narrower than a bank word, adds a candidate for each
     /// completion of the word.
     fn add(&mut self, low: &[u64]) {
         let missing = (self.problem.word() as usize).saturating_sub(low.len());
@@ -134,8 +136,9 @@ impl<'a> BankWords<'a> {
         }
     }
 
-    /// Returns vectors that may complete a bank word: columns of lanes and registers, then single bits. If only one
-    /// vector is missing, also the xor of any two lane columns.
+    /// Returns elements that may complete a bank word: those that lane bits and register bits add, then single
+    /// coordinate bits. With the flag, which is set if only one bit is missing, also the xor of any two elements of
+    /// lane bits.
     fn candidate_vectors(&self, accumulator: bool) -> Vec<u64> {
         let sides = || self.sides.iter().map(|&at| &self.problem.sides[at]);
         let lanes: Vec<u64> = sides().flat_map(|side| side.lanes().iter().copied()).collect();

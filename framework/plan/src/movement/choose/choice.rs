@@ -105,14 +105,15 @@ pub struct SharedLayoutCandidate {
     /// The reason why the constraints do not allow the layout; `None` if they allow it.
     pub rejected: Option<String>,
     pub(super) weighted: u64,
-    /// Weighted wavefronts and selects, in quarters of a wavefront.
+    /// The price in quarters of a wavefront: the wavefronts (four each) and the selects (one each) of all accessors,
+    /// times the accessors' weights.
     pub(super) price: u64,
-    /// The price, at least the lower bound plus the tolerated excess.
+    /// The greater of `price` and the price of the lower bound of wavefronts plus the tolerated excess.
     pub(super) clipped: u64,
 }
 
 /// The order of candidates; a lower score is better. Fields: global-memory transactions beyond those of the unpermuted
-/// copy, weighted price, bytes, kind, number of set bits of the linear map.
+/// copy, the clipped price, bytes, kind, number of set bits of the linear map.
 pub(super) type Score = (u64, u64, u64, SharedLayoutKind, u32);
 
 impl SharedLayoutCandidate {

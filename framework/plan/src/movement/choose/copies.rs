@@ -14,16 +14,17 @@ use super::problem::SharedLayoutProblem;
 use super::weigh::{Proposal, Weigher};
 use crate::layouts;
 
-/// A copy that writes consecutively, checked and with its plan.
+/// The accessor that is a copy with consecutive writes, after the checks of it, with the elements that one access
+/// moves.
 pub(super) struct Copied {
     /// The index of the copy among the accessors.
     at: usize,
     copy: ConsecutiveCopy,
     /// The target, restricted to accesses of global memory that are no wider than the copy's.
     target: TargetDescription,
-    /// The columns of the elements that a lane copies at a time, in coordinates of the problem.
+    /// The element that each bit of the index within a lane's access adds, in coordinates of the problem.
     vector: Columns,
-    /// The columns of the lane bits, in coordinates of the problem.
+    /// The element that each lane bit adds, in coordinates of the problem.
     lanes: Columns,
     straight_transactions: u64,
 }
@@ -55,13 +56,15 @@ impl Copied {
         (self.vector.len() + self.lanes.len()) as u32
     }
 
-    /// Returns memory layouts as the unpermuted copy fills them, one for each order of the axes.
+    /// Returns the memory layouts that the copy fills if it fetches without a permutation, one for each order of the
+    /// axes: the element of each offset bit.
     pub(super) fn straight(&self, problem: &SharedLayoutProblem<'_>) -> Vec<Columns> {
         let chunk: Columns = self.vector.iter().chain(&self.lanes).copied().collect();
         problem.bases_from(&chunk)
     }
 
-    /// Returns the elements that each lane must fetch so that the memory has these offset columns.
+    /// Returns the elements that each lane must fetch so that the memory has the element `columns[i]` at offset bit
+    /// `i`, and the transactions of this copy.
     fn fetch(&self, problem: &SharedLayoutProblem<'_>, columns: &[u64]) -> Result<Fetch, MovementError> {
         let side = &problem.sides[self.at];
         let (vector, rest) = columns.split_at(self.vector.len());
@@ -98,7 +101,8 @@ pub(super) fn search(weigher: &mut Weigher<'_>, copy: &Copied) {
     }
 }
 
-/// Builds a distributed layout of the tensor with the given columns of registers, lanes and warps.
+/// Builds a distributed layout of the tensor; `registers`, `lanes` and `warps` have the element that each bit adds, in
+/// coordinates of the problem.
 fn distributed(
     problem: &SharedLayoutProblem<'_>,
     like: &LinearLayout,

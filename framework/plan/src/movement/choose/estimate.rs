@@ -10,10 +10,10 @@ use super::side::Side;
 
 /// An accessor in a memory layout: the offsets of its lanes, and its widest access.
 pub(super) struct Located {
-    /// The offset of each lane bit, in elements.
+    /// The offset that each lane bit adds, in elements.
     pub(super) lanes: Columns,
-    /// Log2 of the number of elements in the widest access: they are contiguous in a lane's registers, and all threads
-    /// have aligned offsets.
+    /// Log2 of the number of elements in the widest access: so many elements are contiguous in a lane's registers, and
+    /// the offsets of all threads are multiples of it.
     pub(super) widest: u32,
 }
 
@@ -28,7 +28,8 @@ impl Located {
         Self { lanes, widest: together.min(alignment_bits) }
     }
 
-    /// The fewest wavefronts of plain accesses of any width; `None` if the target has no such access.
+    /// Returns the fewest wavefronts of a warp over plain accesses of any width; `None` if the target has no such
+    /// access.
     fn wavefronts(&self, problem: &SharedLayoutProblem<'_>, side: &Side<'_>) -> Option<u64> {
         let bytes = problem.element_bytes();
         let lanes: Columns = self.lanes.iter().map(|offset| offset * bytes).collect();
@@ -41,7 +42,8 @@ impl Located {
     }
 }
 
-/// The fewest wavefronts of accesses by an instruction of the table; `None` if no instruction fits.
+/// Returns the fewest wavefronts of a warp over the accesses by instructions of the table; `None` if no instruction
+/// fits.
 fn by_rows(problem: &SharedLayoutProblem<'_>, side: &Side<'_>, columns: &[u64]) -> Option<u64> {
     if side.tiles.is_empty() {
         return None;
@@ -51,7 +53,8 @@ fn by_rows(problem: &SharedLayoutProblem<'_>, side: &Side<'_>, columns: &[u64]) 
     side.tiles.iter().filter_map(|tile| Some(placed.best_by(tile)?.wavefronts())).min()
 }
 
-/// The weighted wavefronts of the given accessors in the memory whose offset bits have the elements `columns`.
+/// Returns the wavefronts of the accessors with these indices, each times its weight, in the memory whose offset bit
+/// `i` has the element `columns[i]`.
 pub(super) fn weighted(problem: &SharedLayoutProblem<'_>, sides: &[usize], columns: &[u64]) -> u64 {
     let memory = Solver::new(columns);
     let of = |&at: &usize| {

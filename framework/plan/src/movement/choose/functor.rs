@@ -9,8 +9,8 @@ use super::estimate;
 use super::problem::SharedLayoutProblem;
 use super::weigh::{Proposal, Weigher};
 
-/// Compares the swizzles that keep the lowest `kept` bits, over each layout of `bases`. Of equally good swizzles the
-/// first wins, which changes the fewest bits.
+/// Compares all swizzles that keep the lowest `kept` offset bits, over each plain layout of `bases`, and weighs the
+/// best. Of equally good swizzles the first wins, which changes the fewest bits.
 pub(super) fn search(weigher: &mut Weigher<'_>, bases: &[Columns], kept: u32) {
     let problem = weigher.problem;
     let all: Vec<usize> = (0..problem.sides.len()).collect();
@@ -34,8 +34,8 @@ pub(super) fn search(weigher: &mut Weigher<'_>, bases: &[Columns], kept: u32) {
     }
 }
 
-/// Returns the swizzles that change offset bits within one row of the banks (the offsets that all banks deliver at
-/// once), those that change the fewest bits first.
+/// Returns the swizzles that change only offset bits that select a bank or an element of its word, and not the lowest
+/// `kept` bits; those that change the fewest bits come first.
 fn swizzles(problem: &SharedLayoutProblem<'_>, kept: u32) -> impl Iterator<Item = Swizzle> + use<> {
     let bits = problem.bits;
     let line = problem.lines().last().copied().unwrap_or(0).min(bits);

@@ -16,9 +16,9 @@ const KEPT: usize = 8;
 /// Constraints and limits of a search.
 #[derive(Clone, Copy)]
 pub(super) struct Bounds<'a> {
-    /// The elements of the first offset bits, which the search does not change.
+    /// The elements of the first offset bits, in order, which the search does not change.
     pub(super) fixed: &'a [u64],
-    /// A basis of the span that the first offset bits must have; empty for no constraint.
+    /// A basis of the elements that the first offset bits must span, in any order; empty for no constraint.
     pub(super) chunk: &'a [u64],
     /// The number of weighted wavefronts at which the search stops.
     pub(super) goal: u64,
@@ -37,7 +37,8 @@ pub(super) struct Search<'a> {
     best: Vec<(u64, Columns)>,
 }
 
-/// Compares linear layouts for all accessors. The layouts begin with `fixed`, and their first offset bits span `chunk`.
+/// Searches linear layouts for all accessors and weighs the best. The first offset bits have the elements `fixed`, in
+/// order; the elements `chunk` are at the first offset bits too, in any order.
 pub(super) fn search(weigher: &mut Weigher<'_>, fixed: &[u64], chunk: &[u64]) {
     let sides: Vec<usize> = (0..weigher.problem.sides.len()).collect();
     let bounds = Bounds { fixed, chunk, goal: weigher.goal(), budget: weigher.constraints.budget };
@@ -48,7 +49,8 @@ pub(super) fn search(weigher: &mut Weigher<'_>, fixed: &[u64], chunk: &[u64]) {
 }
 
 impl<'a> Search<'a> {
-    /// Returns the best layouts for the given accessors, the best first.
+    /// Searches layouts for the accessors with the indices `sides`. Returns the best ones, the best first: weighted
+    /// wavefronts, and the element of each offset bit.
     pub(super) fn run(
         problem: &'a SharedLayoutProblem<'a>,
         sides: &'a [usize],
@@ -86,7 +88,8 @@ impl<'a> Search<'a> {
         self.complete(self.sides);
     }
 
-    /// Adds the best layouts for each pair of accessors as starts, since they may be good for all accessors.
+    /// Adds start layouts that are good for two of the accessors, for each pair, since they may be good for all
+    /// accessors.
     fn begin_by_pairs(&mut self) {
         if self.sides.len() < 3 {
             return;
@@ -111,7 +114,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Descends from a layout: applies the first column operation that lowers the wavefronts, until none does.
+    /// Descends from a layout of this price (weighted wavefronts): applies the first column operation that lowers the
+    /// price, until none does.
     fn descend(&mut self, (mut price, mut columns): (u64, Columns)) {
         let mut unchanged = 0;
         let operations = self.operations(columns.len());
@@ -129,8 +133,8 @@ impl<'a> Search<'a> {
         self.keep(price, columns);
     }
 
-    /// Returns the column operations that respect the constraints: the columns `a` and `b`, and whether they are
-    /// swapped or added.
+    /// Returns the column operations that respect the constraints: `(a, b, true)` swaps the elements of offset bits `a`
+    /// and `b`, `(a, b, false)` adds that of `b` to that of `a`.
     fn operations(&self, bits: usize) -> Vec<(usize, usize, bool)> {
         let (fixed, chunk) = (self.bounds.fixed.len(), self.bounds.chunk.len());
         let all = (fixed..bits).flat_map(|a| (0..bits).flat_map(move |b| [(a, b, true), (a, b, false)]));
@@ -141,7 +145,8 @@ impl<'a> Search<'a> {
         all.filter(fits).collect()
     }
 
-    /// Descends from neighbours of the best layouts, one after the other, until the budget is spent.
+    /// Descends from random neighbours of the best layouts, one after the other, until the goal is reached or the
+    /// budget spent.
     fn restart(&mut self) {
         let operations = self.operations(self.problem.bits as usize);
         if operations.is_empty() || self.best.is_empty() {
@@ -162,7 +167,7 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Returns the columns with column `b` added to column `a`, or with the two swapped if `swaps`.
+/// Returns the columns after one operation: columns `a` and `b` are swapped if `swaps`, otherwise `b` is added to `a`.
 fn apply_operation(columns: &[u64], (a, b, swaps): (usize, usize, bool)) -> Columns {
     let mut columns: Columns = columns.into();
     if swaps {

@@ -7,16 +7,16 @@ use super::super::tile::Tile;
 use super::problem::SharedLayoutProblem;
 use super::side::Side;
 
-/// The numbers of thread bits along which the threads share the work of a store.
+/// How many warp bits and how many lane bits number the threads that share the work of a store.
 #[derive(Clone, Copy, Default)]
 struct Sharing {
     warps: u32,
     lanes: u32,
 }
 
-/// Min wavefronts of the accessor `side` by plain accesses of `2^width` elements: one for each phase of an access
-/// (lanes that are served together), more if a phase needs more words than the banks deliver at once. `None` if the
-/// target has no such access.
+/// Returns the min wavefronts of a warp for the accessor `side` by plain accesses of `2^width` elements: one for each
+/// phase of an access (lanes that are served together), more if a phase needs more words than the banks deliver at
+/// once. `None` if the target has no such access.
 pub(super) fn at_width(problem: &SharedLayoutProblem<'_>, side: &Side<'_>, width: u32) -> Option<u64> {
     of_shared(problem, side, width, Sharing::default())
 }
@@ -43,8 +43,8 @@ fn of_shared(problem: &SharedLayoutProblem<'_>, side: &Side<'_>, width: u32, sha
     Some(bytes.div_ceil(row.wavefront_bytes().max(1)) << (accesses - shared + phases))
 }
 
-/// Min wavefronts of the accessor `side` by an instruction of the table: one for each phase of an access (slots that
-/// are served together).
+/// Returns the min wavefronts of a warp for the accessor `side` by the instruction `tile`: one for each phase of an
+/// access (slots that are served together). `None` if the instruction does not fit the accessor.
 pub(super) fn by_row(problem: &SharedLayoutProblem<'_>, side: &Side<'_>, tile: &Tile<'_>) -> Option<u64> {
     let accesses = side.accesses(tile.width(&side.located)?)?;
     Some(1 << (accesses + tile.phases(problem.target)?))

@@ -16,8 +16,8 @@ use super::problem::SharedLayoutProblem;
 use super::side::Side;
 use super::weigh::{Proposal, Weigher};
 
-/// Max length of a row of the banks, in elements, for which every padding is tried; for longer rows only small odd
-/// multiples of powers of two are tried.
+/// Max size of a row of the banks (the elements that all banks deliver at once) for which every padding is tried. For
+/// longer rows only small odd multiples of powers of two are tried.
 const SHORT_LINE: u64 = 32;
 const ODD: [u64; 4] = [1, 3, 5, 7];
 
@@ -28,7 +28,7 @@ struct Gaps {
     added: u64,
 }
 
-/// Compares the layouts of `bases` with paddings whose intervals are at least `2^lowest` elements.
+/// Weighs the plain layouts of `bases` with one and with two paddings, each after every 2^`lowest` elements or more.
 pub(super) fn search(weigher: &mut Weigher<'_>, bases: &[Columns], lowest: u32) {
     let problem = weigher.problem;
     let bases: Vec<Placed<'_>> = bases.iter().map(|base| Placed::new(problem, base)).collect();
@@ -53,10 +53,12 @@ pub(super) fn search(weigher: &mut Weigher<'_>, bases: &[Columns], lowest: u32) 
     try_all(weigher, &bases, &second, &mut budget);
 }
 
-/// Compares the paddings of `all` that could beat the best layout so far, in order, until no later one can.
+/// Weighs those of the paddings `all` that could beat the best layout so far, in order, until no later one can or
+/// `budget` is spent.
 fn try_all(weigher: &mut Weigher<'_>, bases: &[Placed<'_>], all: &[Gaps], budget: &mut u64) {
     let (goal, problem) = (weigher.price_goal(), weigher.problem);
-    // A plan lists the addresses of all elements of all accessors, a rejection those of one warp.
+    // A plan lists the addresses of all elements of all accessors, a rejection those of one warp: the cost of a plan,
+    // in rejections.
     let planned = ((problem.sides.len() as u64) << problem.bits) / 512;
     for gaps in all {
         let bytes = ((1u64 << problem.bits) + gaps.added) * problem.element_bytes();
@@ -76,7 +78,7 @@ fn try_all(weigher: &mut Weigher<'_>, bases: &[Placed<'_>], all: &[Gaps], budget
     }
 }
 
-/// Returns single paddings shorter than a row of the banks, since a whole row changes no bank.
+/// Returns all single paddings up to the size of a row of the banks, after every 2^`lowest` elements or more.
 fn singles(problem: &SharedLayoutProblem<'_>, lowest: u32) -> Vec<Gaps> {
     let line = 1u64 << problem.lines().last().copied().unwrap_or(0);
     let sizes: Vec<u64> = match line <= SHORT_LINE {
@@ -100,7 +102,7 @@ fn singles(problem: &SharedLayoutProblem<'_>, lowest: u32) -> Vec<Gaps> {
     (lowest..problem.bits).flat_map(of).collect()
 }
 
-/// A layout without padding, with the offsets of all accessors in it.
+/// A layout without padding (the element of each offset bit), with the offsets of each accessor in it.
 struct Placed<'a> {
     columns: &'a [u64],
     sides: Vec<Located>,

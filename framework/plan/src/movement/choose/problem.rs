@@ -19,8 +19,8 @@ pub(super) const QUARTERS: u64 = 4;
 /// Max number of problems with shared work of replicas that are searched in addition to the given one.
 const MOST_SHARED: usize = 8;
 
-/// The checked input of the choice of a layout: target, element width and accessors. Coordinates of the problem number
-/// the elements of one block by `bits` bits.
+/// The checked input of the choice of a layout: target, element width and accessors. The elements of one block are
+/// numbered by `bits` bits, the coordinates of the problem.
 #[derive(Clone)]
 pub(super) struct SharedLayoutProblem<'a> {
     pub(super) target: &'a TargetDescription,
@@ -111,13 +111,15 @@ impl<'a> SharedLayoutProblem<'a> {
         all
     }
 
-    /// The lower bound of the weighted wavefronts of all accessors without further sharing.
+    /// Returns the lower bound of the weighted wavefronts of all accessors, if threads share no more work of replicas
+    /// than in this problem.
     pub(super) fn wavefront_bound(&self) -> u64 {
         let of = |side: &Side<'_>| Some(lower_bound::by_any(self, side)?.saturating_mul(side.weight));
         self.sides.iter().map(|side| of(side).unwrap_or(u64::MAX)).fold(0, u64::saturating_add)
     }
 
-    /// The price of weighted wavefronts and of the selects that share the work, in quarters of a wavefront.
+    /// Returns the price, in quarters of a wavefront, of `wavefronts` weighted wavefronts and of the selects by which
+    /// threads share work.
     pub(super) fn price(&self, wavefronts: u64) -> u64 {
         let selects = self.sides.iter().map(|side| side.selects().saturating_mul(side.weight));
         selects.fold(wavefronts.saturating_mul(QUARTERS), u64::saturating_add)
@@ -145,7 +147,8 @@ impl<'a> SharedLayoutProblem<'a> {
         target.bank_row(side.direction(), bits).filter(|_| target.shared.access_bits.contains(&bits))
     }
 
-    /// Returns log2 of the numbers of elements that all banks deliver at once, each distinct number once.
+    /// Returns log2 of the number of elements that all banks deliver at once, for each entry of the target's bank
+    /// table; ascending, each number once.
     pub(super) fn lines(&self) -> SmallVec<[u32; 4]> {
         let elements = |row: &BankRow| (row.wavefront_bytes() / self.element_bytes()).max(1).ilog2();
         let mut lines: SmallVec<[u32; 4]> = self.target.shared.banks.iter().map(elements).collect();
@@ -154,13 +157,13 @@ impl<'a> SharedLayoutProblem<'a> {
         lines
     }
 
-    /// Log2 of the number of elements in the widest bank word.
+    /// Returns log2 of the number of elements in the widest word of a bank.
     pub(super) fn word(&self) -> u32 {
         let widest = self.target.shared.banks.iter().map(|row| u64::from(row.bank_bytes)).max().unwrap_or(1);
         (widest / self.element_bytes()).max(1).ilog2()
     }
 
-    /// Returns the element of each offset bit for row-major layouts, one for each order of the axes; the first has the
+    /// Returns row-major layouts as the element of each offset bit, one for each order of the axes; the first has the
     /// last axis fastest.
     pub(super) fn bases(&self) -> Vec<Columns> {
         let mut axes: Vec<Dim> = self.outs.iter().filter(|(_, bits)| *bits > 0).map(|(dim, _)| dim).collect();
@@ -170,7 +173,7 @@ impl<'a> SharedLayoutProblem<'a> {
         orders.iter().map(|axes| self.ordered(axes)).collect()
     }
 
-    /// Converts the elements of `begin` to coordinates of the problem.
+    /// Converts the first elements that `begin` requires to coordinates of the problem.
     pub(super) fn prefix_columns(&self, begin: &AddressStart) -> Result<Columns, MovementError> {
         let refused = |reason: &str| MovementError::memory(reason);
         let mut space = Subspace::zero();
@@ -187,7 +190,8 @@ impl<'a> SharedLayoutProblem<'a> {
         Ok(columns)
     }
 
-    /// Returns layouts that begin with the elements `low`; the other elements follow in each order of the axes.
+    /// Returns layouts, as the element of each offset bit, that begin with `low`; the other elements follow in each
+    /// order of the axes.
     pub(super) fn bases_from(&self, low: &[u64]) -> Vec<Columns> {
         let taken = Subspace::span(low.iter().copied());
         let mut all: Vec<Columns> = Vec::new();
@@ -201,7 +205,7 @@ impl<'a> SharedLayoutProblem<'a> {
         all
     }
 
-    /// Returns the elements of the block in the order of the axes `axes`, the first axis fastest.
+    /// Returns the element of each offset bit for the order `axes`, the first axis fastest.
     fn ordered(&self, axes: &[Dim]) -> Columns {
         let units = axes.iter().flat_map(|&dim| layouts::units(&self.outs, dim));
         let basis_columns = units.filter_map(|unit| self.solver.solve(unit));

@@ -53,7 +53,8 @@ pub fn choose_shared_layout<'a>(
             weigher.plain(&straight);
             padding::search(&mut weigher, &straight, copy.chunk_bits());
             copies::search(&mut weigher, &copy);
-            // The best layout if lanes gave addresses of their own: reported, but not available to this copy.
+            // The best layout of a copy whose lanes could give addresses of their own: for comparison, this copy cannot
+            // have it.
             linear::search(&mut weigher, &[], &[]);
         }
     }
@@ -116,7 +117,7 @@ fn search_sharing<'a>(
 /// elements `together` stay first in any order.
 fn search_all(weigher: &mut Weigher<'_>, bases: &[Columns], (kept, together): (&[u64], &[u64])) {
     weigher.plain(bases);
-    // A swizzle adds lower bits of the offset to higher ones: the bits below its base are unchanged.
+    // A swizzle adds higher bits of the offset to lower ones, from its base on: the bits below its base are unchanged.
     functor::search(weigher, bases, kept.len() as u32);
     linear::search(weigher, kept, together);
     if weigher.constraints.kinds.contains(&SharedLayoutKind::Padding) || kept.is_empty() {

@@ -15,8 +15,7 @@ use super::{lower_bound, swizzle};
 /// banks).
 const FEW: u32 = 8;
 
-/// The state of one accessor (store or load of the tensor) during the choice of segments, the offset bits above the
-/// banks.
+/// The state of one accessor (store or load of the tensor) during the choice of segments.
 struct Seen {
     /// The span of the accessor's vector, bank word and lanes of a phase, and of the segments (offset bits above the
     /// banks) chosen so far.
@@ -28,8 +27,9 @@ struct Seen {
     line: usize,
 }
 
-/// Completes the low offset bits `low` to the elements of all offset bits, and returns one or more results; the first
-/// offset bits span `chunk` if that is not empty.
+/// Completes the low offset bits `low` by bank bits and segments (offset bits above the banks) for the accessors with
+/// these indices; returns one or more results, each the element of each offset bit. The first offset bits span `chunk`
+/// if that is not empty.
 pub(super) fn complete_columns(
     problem: &SharedLayoutProblem<'_>,
     sides: &[usize],
@@ -53,14 +53,14 @@ pub(super) fn complete_columns(
     all
 }
 
-/// Returns the lane columns of one phase of the accessor with index `at`, and its state, for the accesses that `low`
-/// allows.
+/// Returns, for the accessor with index `at`, the elements that the lane bits of one phase add, and its state. Both are
+/// those of the accesses that the offset bits `low` allow; `None` if they allow none.
 fn seen(problem: &SharedLayoutProblem<'_>, at: usize, low: &[u64]) -> Option<(Columns, Seen)> {
     let side = &problem.sides[at];
     seen_by_rows(problem, side, low).or_else(|| seen_plainly(problem, side, low))
 }
 
-/// Returns the lane columns of one phase, and the state, of an accessor that uses plain accesses.
+/// As [`seen`], for an accessor that uses plain accesses: the widest that `low` allows.
 fn seen_plainly(problem: &SharedLayoutProblem<'_>, side: &Side<'_>, low: &[u64]) -> Option<(Columns, Seen)> {
     let in_lane = low.iter().take_while(|&&column| side.span().contains(column)).count() as u32;
     let (width, row) = (0..=in_lane).rev().find_map(|width| Some((width, problem.row(side, width)?)))?;
@@ -71,8 +71,8 @@ fn seen_plainly(problem: &SharedLayoutProblem<'_>, side: &Side<'_>, low: &[u64])
     Some((phase, Seen { space, cost, line: line(problem, row, low) }))
 }
 
-/// Returns the lane columns of one phase, and the state, of an accessor that uses an instruction of the table: the
-/// cheapest of those whose slot (contiguous memory of one access) `low` begins with.
+/// As [`seen`], for an accessor that uses an instruction of the table: the cheapest of those whose slot (contiguous
+/// memory of one access) `low` begins with.
 fn seen_by_rows(problem: &SharedLayoutProblem<'_>, side: &Side<'_>, low: &[u64]) -> Option<(Columns, Seen)> {
     let of = |tile: &Tile<'_>| {
         let required = tile.vector(&side.located).filter(|required| required.len() <= low.len())?;
@@ -88,7 +88,8 @@ fn seen_by_rows(problem: &SharedLayoutProblem<'_>, side: &Side<'_>, low: &[u64])
     side.tiles.iter().filter_map(of).min_by_key(|(_, seen)| seen.cost)
 }
 
-/// Returns the first offset bit above the banks that the bank model `row` describes.
+/// Returns the index of the first offset bit above the banks of the bank model `row`; `low` are the bits below the
+/// banks.
 fn line(problem: &SharedLayoutProblem<'_>, row: &BankRow, low: &[u64]) -> usize {
     let line = (row.wavefront_bytes() / problem.element_bytes()).max(1).ilog2() as usize;
     line.max(low.len()).min(problem.bits as usize)

@@ -14,7 +14,7 @@ use super::accessor::Accessor;
 pub(super) struct Side<'a> {
     pub(super) layout: LinearLayout,
     pub(super) weight: u64,
-    /// The columns of the accessor's registers and threads, in coordinates of the problem.
+    /// The elements that the accessor's registers and threads have, in coordinates of the problem.
     pub(super) located: LocatedAccessor,
     /// The plan context of the accessor; without instructions for a copy from global memory.
     pub(super) context: PlanContext<'a>,
@@ -39,8 +39,8 @@ impl<'a> Side<'a> {
         if self.context.shares_replicas { self.located.sharing() } else { SmallVec::new() }
     }
 
-    /// Returns the store in which threads with replicas share the work: the threads on both sides of each bit of
-    /// `bits` divide their elements along the column of `given` with the same index.
+    /// Returns the store in which threads with replicas share the work: the threads on both sides of the thread bit
+    /// `bits[i]` divide their elements along the element `given[i]`.
     pub(super) fn shared_along(&self, bits: &[u32], given: &[u64]) -> Self {
         let mut space = Subspace::span(given.iter().copied());
         let kept = self.located.kept.iter().copied().filter(|&column| space.insert(column)).collect();
@@ -59,7 +59,7 @@ impl<'a> Side<'a> {
         self.located.direction
     }
 
-    /// The span of the columns of the registers.
+    /// The elements that the registers of one thread span.
     pub(super) fn span(&self) -> &Subspace {
         &self.located.span
     }
@@ -81,7 +81,8 @@ impl<'a> Side<'a> {
         self.located.idle & ((1 << self.located.lane_bits) - 1)
     }
 
-    /// Log2 of the number of accesses of `2^width` elements that a warp makes; `None` if a lane holds fewer elements.
+    /// Returns log2 of the number of accesses of `2^width` elements by which a warp moves all elements of its lanes;
+    /// `None` if a lane has fewer elements than one access.
     pub(super) fn accesses(&self, width: u32) -> Option<u32> {
         self.span().dimension().checked_sub(width).map(|numbered| self.located.share(numbered))
     }
@@ -97,13 +98,13 @@ impl<'a> Side<'a> {
         Subspace::span(row.phase.iter().copied()).intersection(&self.active())
     }
 
-    /// The columns of the active lanes of one phase.
+    /// Returns the elements that the active lanes of one phase add.
     pub(super) fn phase(&self, row: &BankRow) -> Columns {
         self.phase_lanes(row).basis().iter().map(|&lane| multiply(self.lanes(), lane)).collect()
     }
 }
 
-/// Returns the instructions by which an accessor can access some memory layout.
+/// Returns the instructions of the context's table by which an accessor can access some memory layout.
 fn tiles<'a>(located: &LocatedAccessor, context: &PlanContext<'a>) -> Vec<Tile<'a>> {
     let rows = Tile::of_rows(context.instructions, located.lane_bits).into_iter();
     rows.filter(|tile| tile.direction == located.direction && tile.may_divide(located)).collect()

@@ -11,7 +11,7 @@ use super::lower_bound;
 use super::problem::{QUARTERS, SharedLayoutProblem};
 use super::side::Side;
 
-/// The reason why a copy from global memory cannot have a layout of any kind.
+/// The reason why swizzled layouts are rejected if an accessor is a copy from global memory that writes consecutively.
 const CONSECUTIVE: &str = "the copy writes consecutively what consecutive lanes fetch";
 
 /// The comparison of layouts: the problem, and the best layout of each kind so far.
@@ -21,7 +21,8 @@ pub(super) struct Weigher<'a> {
     pub(super) most_bytes: u64,
     min_wavefronts: Vec<u64>,
     lower_bound: u64,
-    /// The lower bound of the current problem, whose stores share the work of replicas or do not.
+    /// The lower bound of the weighted wavefronts of the current problem, in which stores share the work of replicas or
+    /// not.
     least: u64,
     best: Vec<SharedLayoutCandidate>,
     rejected: Vec<(SharedLayoutKind, String)>,
@@ -80,8 +81,8 @@ impl<'a> Weigher<'a> {
         self.least.saturating_add(self.constraints.excess)
     }
 
-    /// Continues with a problem in which threads share the work of replicas; false if it cannot be cheaper than the
-    /// best layout so far.
+    /// Makes `shared`, in which threads share the work of replicas, the current problem; returns false, and does not,
+    /// if it cannot be cheaper than the best layout so far.
     pub(super) fn continue_with(&mut self, shared: &'a SharedLayoutProblem<'a>) -> bool {
         let bound = shared.price(shared.wavefront_bound());
         let cheapest = self.best.iter().filter(|known| known.rejected.is_none()).map(|known| known.price).min();
@@ -92,13 +93,13 @@ impl<'a> Weigher<'a> {
         true
     }
 
-    /// The price at which further search of the current problem is useless, in quarters of a wavefront.
+    /// Returns the price, in quarters of a wavefront, at which further search of the current problem is useless.
     pub(super) fn price_goal(&self) -> u64 {
         self.problem.price(self.goal())
     }
 
-    /// The weighted wavefronts at which a search for the other accessors is useless, if accessor `at` takes its
-    /// minimum.
+    /// Returns the weighted wavefronts of the other accessors at which further search is useless, if accessor `at`
+    /// takes its minimum.
     pub(super) fn goal_without(&self, at: usize) -> u64 {
         self.goal().saturating_sub(self.problem.sides[at].weight.saturating_mul(self.min_wavefronts[at]))
     }
@@ -197,7 +198,7 @@ impl<'a> Weigher<'a> {
         (bytes > self.most_bytes).then(|| format!("{bytes} bytes, and {} are allowed", self.most_bytes))
     }
 
-    /// Returns the result of all comparisons.
+    /// Returns the best layout of each kind, and the reasons why kinds have none; an error if no layout is allowed.
     pub(super) fn choice(mut self) -> Result<SharedLayoutChoice, MovementError> {
         match self.problem.is_copied() {
             false => self.reject(SharedLayoutKind::PermutedGlobal, "no accessor is a copy from global memory"),

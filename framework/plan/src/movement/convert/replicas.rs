@@ -33,8 +33,8 @@ pub(super) fn plans(conversion: &ConversionProblem, context: &PlanContext<'_>, w
     }
 }
 
-/// Returns source layouts whose replicas are divided over warps, then lanes, and over lanes alone. As many bits are
-/// divided as possible, except that a vector of registers stays whole.
+/// Returns source layouts in which threads with replicas have divided their registers: over warps, then lanes, and over
+/// lanes alone. As many bits are divided as possible; a further variant keeps a vector of registers whole.
 fn sources(conversion: &ConversionProblem) -> Vec<Side> {
     let lane_bits = conversion.lane_bits as usize;
     let own = Subspace::span(conversion.src.registers.iter().copied());
@@ -71,9 +71,8 @@ fn sources(conversion: &ConversionProblem) -> Vec<Side> {
     spreads.into_iter().map(replicas).collect()
 }
 
-/// Returns the source's distinct register columns, ordered by the preference for dividing them among threads: first
-/// columns of the destination's threads, then columns that the destination's registers lack, then columns that both
-/// sides keep in registers.
+/// Returns the source's distinct register columns in the order in which they are divided among threads: first those
+/// that are columns of the destination's threads, then those that the destination's registers lack, then the others.
 fn order_of_giving(conversion: &ConversionProblem) -> Vec<u64> {
     let mut space = Subspace::zero();
     let distinct: Vec<u64> = conversion.src.registers.iter().copied().filter(|&c| space.insert(c)).collect();

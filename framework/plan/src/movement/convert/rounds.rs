@@ -12,8 +12,9 @@ use super::shuffle::ShufflePlan;
 pub struct Rounds<'a>(&'a ShufflePlan);
 
 impl ConversionPlan {
-    /// Returns the rounds of a plan that moves data by shuffles only. If the plan begins with a division of replicas
-    /// among threads, these are the rounds after it. `None` for other plans.
+    /// Returns the rounds of a plan that moves data by rounds of shuffles alone. If the plan begins with a division of
+    /// replicas among threads, these are the rounds after it. `None` for other plans, such as those that first swap
+    /// bits of positions.
     #[must_use]
     pub fn rounds(&self) -> Option<Rounds<'_>> {
         match &self.steps {
@@ -54,20 +55,20 @@ impl Rounds<'_> {
         self.0.rounds.len() as u64
     }
 
-    /// Whether every thread keeps its own word in the round, so that no shuffle is issued.
+    /// Whether no shuffle is issued in the round, since every thread would read from itself.
     #[must_use]
     pub fn stays(&self, round: u64) -> bool {
         self.0.rounds.get(round as usize).is_none_or(super::shuffle::Round::stays)
     }
 
-    /// Returns the thread from which a thread receives its word in a round.
+    /// Returns the number of the thread from which a thread receives its word in a round.
     #[must_use]
     pub fn source(&self, round: u64, thread: u64) -> u64 {
         let constant = self.0.rounds.get(round as usize).map_or(0, |round| round.thread);
         multiply(&self.0.source_thread, thread) ^ constant
     }
 
-    /// Returns the round that brings a thread the value of its destination register `register`.
+    /// Returns the number of the round in which a thread receives the value of its destination register `register`.
     #[must_use]
     pub fn of(&self, register: u64, thread: u64) -> u64 {
         let (word, _) = self.0.words.dst_word(register);

@@ -13,7 +13,8 @@ pub(super) struct Weighed {
 }
 
 impl Weighed {
-    /// The cycles from which on a plan is no improvement.
+    /// The cycles that a candidate must stay below to improve on the best; infinite unless `quick` is set and a plan is
+    /// known.
     pub(super) fn most(&self) -> f64 {
         let known = self.plans.iter().map(|plan| plan.stats.cost);
         if self.quick { known.fold(f64::INFINITY, f64::min) } else { f64::INFINITY }

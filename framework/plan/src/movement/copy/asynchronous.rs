@@ -12,7 +12,8 @@ use crate::layouts;
 use crate::movement::memory::{load_order, locate_registers, plan_global_access};
 use crate::movement::{MovementError, PlanContext, cycles};
 
-/// Plans the cheapest copy by the instruction `row`, or returns the reason why it cannot copy.
+/// Plans the copy by the instruction `row`, with elements divided among lanes in the order of global or of shared
+/// memory, whichever is cheaper; or returns the reason why the instruction cannot copy.
 pub(super) fn asynchronous(
     problem: &AsyncCopySpec<'_>,
     row: &CopyInstruction<'_>,
@@ -27,12 +28,13 @@ pub(super) fn asynchronous(
     match (first, second) {
         (Ok(first), Ok(second)) if second.rank().lt(&first.rank()) => Ok(second),
         (Ok(copy), _) | (Err(_), Ok(copy)) => Ok(copy),
-        // The reason from the order of shared memory explains more if one address serves all lanes.
+        // If one address serves all lanes, the reason against the order of shared memory explains more.
         (Err(first), Err(second)) => Err(if row.is_consecutive() { second } else { first }),
     }
 }
 
-/// Plans the copy by the instruction `row` for a given layout of elements over lanes and registers.
+/// Plans the copy by the instruction `row` of 2^`width` elements at a time, with the elements of `layout` in each lane;
+/// or returns the reason why the instruction cannot.
 fn of_layout(
     problem: &AsyncCopySpec<'_>,
     row: &CopyInstruction<'_>,
@@ -59,7 +61,7 @@ fn of_layout(
     Ok(AsyncCopyPlan { counts, cost, transactions, layout, rejected: Vec::new(), path })
 }
 
-/// Returns the layout whose elements are at consecutive offsets of shared memory: first 2^`width` registers of a lane,
+/// Returns the register layout whose elements follow the offsets of shared memory: first 2^`width` registers of a lane,
 /// then lanes, then warps, then the other registers.
 fn in_memory_order(problem: &AsyncCopySpec<'_>, width: u32) -> Result<LinearLayout, MovementError> {
     let linear = &problem.memory.linear;

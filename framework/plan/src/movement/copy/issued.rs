@@ -9,7 +9,8 @@ use tilewright_target::{Direction, TargetDescription, wavefronts};
 use super::row::{CopyInstruction, Role};
 use crate::movement::tile::LocatedAccessor;
 
-/// A copy by one instruction: the element and the destination in shared memory of each lane.
+/// The copies of a tensor by one instruction, in which each lane names its source: the registers and the destination in
+/// shared memory of each copy.
 #[derive(Debug, Clone)]
 pub(super) struct LaneCopies {
     pub(super) name: String,
@@ -23,15 +24,16 @@ pub(super) struct LaneCopies {
     /// For each thread bit, the offset that it adds to the address of the thread's slot (contiguous bytes in shared
     /// memory), in elements.
     pub(super) threads: Columns,
-    /// For each copy of a lane, its first register, and the offset of its destination, in elements.
+    /// For each copy of a lane, the first register that it copies, and the offset of its destination relative to the
+    /// lane's, in elements.
     pub(super) groups: Vec<(usize, u64)>,
     /// Mask of thread bits: threads with one of these bits set copy nothing. Uniform over the lanes of a warp.
     pub(super) idle: u64,
     pub(super) padding: Vec<Padding>,
 }
 
-/// Plans the copies of groups of registers, each contiguous in global memory, to the offsets that `side` gives. Also
-/// returns the counts of one warp.
+/// Plans the copies of groups of registers, each contiguous in global memory, to the offsets that `side` gives in
+/// `memory`. Also returns the operation counts of a warp. An error if the instruction cannot write there.
 pub(super) fn plan_lane_copies(
     row: &CopyInstruction<'_>,
     registers: &[Vec<usize>],
@@ -59,14 +61,14 @@ pub(super) fn plan_lane_copies(
     Ok((issued, counts))
 }
 
-/// Returns the first register and the destination offset of each copy; the elements of a lane must be contiguous in
-/// both memories.
+/// Returns for each copy of a lane its first register, and the offset of its destination in elements. An error if the
+/// elements of a copy are not contiguous in shared memory.
 fn groups(registers: &[Vec<usize>], side: &LocatedAccessor) -> Result<Vec<(usize, u64)>, String> {
     let not_contiguous = || "the elements of a lane are not contiguous in shared memory".to_owned();
     let group = |registers: &Vec<usize>| {
         let position = |register: usize| multiply(&side.registers, register as u64);
         let first = position(*registers.first().ok_or_else(not_contiguous)?);
-        // So it is aligned to its width: else two elements would have one offset.
+        // Then the first offset is a multiple of the number of elements, since no two elements have one offset.
         let together = (0..).zip(registers).all(|(element, &register)| position(register) == first | element);
         if together { Ok((registers[0], first)) } else { Err(not_contiguous()) }
     };
@@ -103,7 +105,7 @@ fn addresses(
         }
     }
     let kept = side.registers.iter().chain(&threads).all(|column| column & within == 0);
-    // Other registers within a slot are the vector of one lane.
+    // The lowest offset bits within a slot number the elements of one lane.
     let begins = threads.iter().all(|column| column.trailing_zeros() >= (u64::from(row.bytes) / element_bytes).ilog2());
     if !kept || !begins {
         return Err("slots are not aligned as its addresses must be".to_owned());

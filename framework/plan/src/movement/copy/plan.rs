@@ -67,8 +67,8 @@ pub fn plan_async_copy<'a>(
     Ok(AsyncCopyPlan { rejected, ..best })
 }
 
-/// Returns the copy that writes consecutively by the widest instruction of the table that takes one shared-memory
-/// address for all lanes; `None` if there is no such instruction.
+/// Returns the widest copy by an instruction of the table that takes one shared-memory address for all lanes and so
+/// writes consecutively; `None` if there is no such instruction.
 #[must_use]
 pub fn find_consecutive_copy(instructions: &[Instruction], global: &GlobalTensor) -> Option<ConsecutiveCopy> {
     let rows =

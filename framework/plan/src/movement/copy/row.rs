@@ -88,8 +88,8 @@ impl<'a> CopyInstruction<'a> {
         1 << self.to.out_bits(Dim::named("byte"))
     }
 
-    /// Returns the byte offset within the slot (contiguous bytes at one address) that a lane bit adds; `None` if the
-    /// bit selects another slot, which has its own address.
+    /// Returns the byte offset within the slot (contiguous bytes at one address) that the lane bit adds; `None` if the
+    /// bit selects another slot, with an address of its own.
     pub(in crate::movement) fn within_segment(&self, lane_bit: usize) -> Option<u64> {
         let column = *self.to.columns_of(Dim::LANE).get(lane_bit)?;
         let outs = self.to.outs();

@@ -90,7 +90,8 @@ impl AsyncCopyPlan {
         }
     }
 
-    /// The key by which candidates are compared; a lower key is better.
+    /// The key by which candidates are compared; a lower key is better. Fields: transactions, predicted cycles, whether
+    /// the copy passes registers, number of accesses.
     pub(super) fn rank(&self) -> (u64, f64, bool, u64) {
         (self.transactions, self.cost, matches!(self.path, CopyPath::Plain(_)), self.accesses())
     }

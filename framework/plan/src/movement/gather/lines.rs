@@ -9,7 +9,8 @@ use super::shuffles::{self, Shuffles};
 use crate::layouts;
 use crate::movement::{ConversionPlan, PlanContext, plan_conversion};
 
-/// Registers of a line that a lane may hold for the conversion to be worthwhile where shared memory suffices.
+/// Max number of registers of a lane with elements of one line, for which a conversion before shuffles is planned
+/// although the source fits in shared memory.
 const MAX_REGISTERS_OF_A_LINE: u64 = 2;
 
 /// The plan of a gather by a conversion and shuffles.
@@ -19,12 +20,13 @@ pub(super) struct ConvertedLines {
     pub(super) shuffles: Shuffles,
 }
 
-/// Whether the shuffles of such a plan may be cheaper than loads from shared memory.
+/// Whether a line takes so few registers of each lane that the shuffles may be cheaper than loads from shared memory.
 pub(super) fn is_promising(problem: &GatherProblem) -> bool {
     1 << problem.axis_units().len() <= MAX_REGISTERS_OF_A_LINE << problem.lane_bits
 }
 
-/// Plans the conversion and the shuffles; returns the counts of the shuffles.
+/// Plans the conversion of the source and the shuffles after it; also returns the operation counts of a warp for the
+/// shuffles.
 pub(super) fn plan(
     problem: &GatherProblem,
     indices: &LinearLayout,
@@ -38,8 +40,8 @@ pub(super) fn plan(
     Ok((ConvertedLines { conversion, shuffles }, counts))
 }
 
-/// Returns a layout of the source whose warps hold the lines that they need. Lanes hold a line first, so that few
-/// registers of each lane do; registers hold the rest.
+/// Returns a layout of the source in which each warp has the lines that it needs. The elements of a line are in
+/// different lanes first, so that few registers of each lane have elements of it.
 fn layout_of_lines(problem: &GatherProblem) -> Result<LinearLayout, LayoutError> {
     let (outs, lane_bits) = (problem.src.outs(), problem.lane_bits as usize);
     let (of_lanes, warps) = problem.threads.split_at(lane_bits);

@@ -14,8 +14,8 @@ use tilewright_layout::{Dim, LinearLayout};
 /// A plan of a gather along one axis.
 #[derive(Debug, Clone)]
 pub struct GatherPlan {
-    /// The kind of the plan: [`ConversionKind::Shuffle`], [`ConversionKind::Shared`], or [`ConversionKind::Mixed`] for a
-    /// conversion followed by shuffles.
+    /// The kind of the plan: [`ConversionKind::Shuffle`], [`ConversionKind::Shared`], or [`ConversionKind::Mixed`] for
+    /// a conversion followed by shuffles.
     pub path: ConversionKind,
     /// The counts, shared memory and cost of the plan. The loaded wavefronts are those of loads without bank conflicts.
     /// The number of conflicts depends on the indices, so there is no lower bound.
@@ -111,7 +111,7 @@ pub fn gather_candidates<'a>(
 }
 
 impl GatherPlan {
-    /// Creates a plan from its steps and their counts, without those of a conversion before them.
+    /// Creates a plan from its steps and their operation counts, which do not include a conversion before them.
     fn new(
         path: ConversionKind,
         steps: Steps,

@@ -7,12 +7,12 @@ use crate::movement::conversion::{Holders, Origin, Position};
 use tilewright_kernel::Element;
 use tilewright_layout::{Dim, LayoutError, LinearLayout};
 
-/// A checked gather: the source, and for each bit of a result's position its line of the source.
+/// A checked gather: the source, and the line of the source to which each position of the result belongs.
 pub(super) struct GatherProblem {
     pub(super) src: LinearLayout,
     axis: Dim,
     pub(super) element: Element,
-    /// For each register bit of the result, the packed coordinate of the source that it adds, without the axis.
+    /// The packed coordinate of the source, without the axis, that each register bit of the result adds.
     pub(super) registers: Vec<u64>,
     pub(super) threads: Vec<u64>,
     pub(super) lane_bits: u32,
@@ -53,19 +53,19 @@ impl GatherProblem {
         Ok(Self { registers: columns(Dim::REGISTER)?, threads, src, axis, element, lane_bits, warp_bits })
     }
 
-    /// Returns the gather from another layout of the source.
+    /// Returns the same gather with another layout of the source.
     pub(super) fn with_source(&self, src: &LinearLayout, indices: &LinearLayout) -> Result<Self, MovementError> {
         Self::new(src, indices, self.axis, self.element)
     }
 
-    /// Returns the packed coordinate of each bit of the axis.
+    /// Returns the packed coordinate of the source that each bit of the index along the axis adds.
     pub(super) fn axis_units(&self) -> Vec<u64> {
         layouts::units(self.src.outs(), self.axis).collect()
     }
 
-    /// Returns the source position for each bit of a result's position, and for each bit of the index. Of several
-    /// replicas the one in the same thread is taken if there is one. `None` if a block does not hold the elements that
-    /// it needs.
+    /// Returns the source position that each bit of a result's position adds, and that each bit of the index adds. Of
+    /// several replicas the one in the same thread is taken if there is one. `None` if a block does not have the
+    /// elements that it needs.
     pub(super) fn origin(&self) -> Option<(Origin, Vec<Position>)> {
         let own = [self.src.columns_of(Dim::LANE), self.src.columns_of(Dim::WARP)].concat();
         let holders = Holders::new(self.src.columns_of(Dim::REGISTER), &own);

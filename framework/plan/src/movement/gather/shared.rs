@@ -20,15 +20,16 @@ pub(super) struct Shared {
     /// Mean number of wavefronts that a warp loads, over uniformly random indices.
     pub(super) expected_wavefronts: f64,
     lane_bits: u32,
-    /// Number of rounds, as a power of two. A round is a number that is linear over F2 in the coordinates of an element
-    /// and depends on its register only.
+    /// Log2 of the number of rounds. The round of an element is a linear function over F2 of its coordinates, and
+    /// depends only on the register that has the element.
     round_bits: u32,
-    /// For each element of a round, its source register in round zero; the other rounds flip bits of it.
+    /// For each bit of an element's index in a round, the bits of the source register that it adds, for round zero; the
+    /// other rounds flip bits of the register.
     stored: Vec<u64>,
     /// For each bit of the round, the bits of the source register that it flips.
     flipped: Vec<u64>,
-    /// The address in memory that each register bit of a result adds: the offset in elements, and above it the round;
-    /// `threads` and `index` have those of thread bits and index bits.
+    /// For each register bit of a result, the address that it adds: the offset in elements, and above it the round;
+    /// `threads` and `index` have the addresses of thread bits and of index bits.
     registers: Vec<u64>,
     threads: Vec<u64>,
     index: Vec<u64>,
@@ -113,15 +114,16 @@ fn in_order(
 
 /// The rounds of a gather: linear functions over F2 of a packed coordinate that number the round of an element.
 struct Rounds {
-    /// The bits of the coordinate whose parity is the bit of the round.
+    /// For each bit of the round, the mask of the coordinate bits whose parity it is.
     functions: Vec<u64>,
-    /// A basis of the coordinates: of those of round zero in the order of memory, then for each bit of the round one.
+    /// A basis of the coordinates: first of those of round zero, in the order of memory, then one for each bit of the
+    /// round.
     basis: Vec<u64>,
 }
 
 impl Rounds {
-    /// Numbers rounds by functions of the source registers alone, if possible of the result's registers alone too;
-    /// `None` if a thread has too few registers.
+    /// Chooses functions that number 2^`round_bits` rounds. They depend on the source's registers only, and if possible
+    /// not on the result's threads and the index either. `None` if the source's threads have too few registers.
     fn of(problem: &GatherProblem, units: &[u64], round_bits: u32) -> Option<Self> {
         let threads = [problem.src.columns_of(Dim::LANE), problem.src.columns_of(Dim::WARP)].concat();
         let elsewhere = [&problem.threads[..], &problem.axis_units()].concat();
@@ -137,7 +139,7 @@ impl Rounds {
         if functions.len() < round_bits as usize {
             return None;
         }
-        // Each function gets a unit of its own, the last in memory, which no other function has.
+        // Each function gets a coordinate bit of its own, as high in memory as possible, which no other function uses.
         let (mut own, mut rest) = (Vec::new(), units.to_vec());
         for at in 0..functions.len() {
             let unit = *rest.iter().rev().find(|&&unit| functions[at] & unit != 0)?;
@@ -154,8 +156,8 @@ impl Rounds {
         Some(Self { functions, basis })
     }
 
-    /// Returns the columns and numbers of the register bits of a source of round zero, and the register that each bit of
-    /// the round flips.
+    /// Returns, for each bit of an element's index in round zero, the coordinate and the source register that it adds;
+    /// and for each bit of the round the register bits that it flips.
     fn registers(&self, problem: &GatherProblem) -> (Vec<(u64, u64)>, Vec<u64>) {
         let round = |column: u64| {
             let parity = |function: &u64| u64::from((function & column).count_ones() & 1);
@@ -165,7 +167,7 @@ impl Rounds {
         let rounds: Vec<u64> = columns.iter().map(|&column| round(column)).collect();
         let solver = Solver::new(&rounds);
         let flipped: Vec<u64> = (0..self.functions.len()).map(|bit| solver.solve(1 << bit).unwrap_or(0)).collect();
-        // The solver uses the registers outside of its free columns; each free one is completed to round zero.
+        // Each register bit that the solver does not use is completed by others to an element of round zero.
         let free = (0..columns.len()).filter(|&bit| solver.free_columns() >> bit & 1 == 1);
         let stored = free.map(|bit| {
             let register = 1u64 << bit ^ multiply(&flipped, rounds[bit]);
@@ -175,7 +177,8 @@ impl Rounds {
     }
 }
 
-/// Returns a basis of the linear functions that are zero on all of these coordinates, as masks of coordinate bits.
+/// Returns a basis of the linear functions, as masks of coordinate bits, that are zero on all coordinates in `columns`.
+/// `units` are the coordinate bits.
 fn annihilator(columns: &[u64], units: &[u64]) -> Vec<u64> {
     let is_odd = |function: u64, column: u64| (function & column).count_ones() & 1 == 1;
     let mut functions = units.to_vec();
@@ -196,12 +199,13 @@ impl Shared {
         self.round_bits > 0
     }
 
-    /// Number of loads: one for each result, and for each round if thread or index decide about the round.
+    /// Number of loads of a lane: one for each result, and if the thread or the index decides the round, one for each
+    /// result and round.
     fn loads(&self) -> u64 {
         (0..1u64 << self.round_bits).map(|round| self.loaded(round).count() as u64).sum()
     }
 
-    /// Returns the registers of the result that a round may load.
+    /// Returns the registers of the result whose element may be in this round.
     fn loaded(&self, round: u64) -> impl Iterator<Item = usize> {
         let is_dynamic = self.threads.iter().chain(&self.index).fold(0, |all, column| all | column >> self.offset_bits);
         let registers = 0..1usize << self.registers.len();
@@ -211,8 +215,8 @@ impl Shared {
         })
     }
 
-    /// Returns the wavefronts of one load: the minimum, and the mean over uniformly random indices. `None` if the
-    /// target has no bank model for the load.
+    /// Returns the wavefronts of one load of a warp: the minimum, and the mean over pseudo-random indices. `None` if
+    /// the target has no bank model for the load.
     fn wavefronts(&self, target: &TargetDescription) -> Option<(u64, f64)> {
         const DRAWS: u64 = 64;
         let row = target.bank_row(Direction::Load, self.element.bits())?;
@@ -278,7 +282,8 @@ impl Shared {
         results.into_iter().flatten().collect()
     }
 
-    /// Emits the load of the element at an address of thread and index, plus the address of the result's register.
+    /// Emits the load of the result register `register`. `address` is the part of its address that thread and index
+    /// add.
     fn emit_load(&self, builder: &mut Builder, buffer: Value, address: Value, register: u64) -> Value {
         let bytes = self.element.bits() / 8;
         let within = (1u64 << self.offset_bits) - 1;
@@ -298,7 +303,8 @@ impl Shared {
         builder.load(Type::Scalar(self.element), pointer, moved as i32, None)
     }
 
-    /// Emits the choice between the element of this round and that of an earlier one.
+    /// Emits the choice between the element loaded in this round and `other`, that of an earlier round: whether the
+    /// address belongs to this round.
     fn emit_choice(
         &self,
         builder: &mut Builder,

@@ -17,8 +17,8 @@ pub(super) struct Shuffles {
     origin: Origin,
     /// The source position that each bit of the index adds.
     index: Vec<Position>,
-    /// The source registers among which index and thread choose, each as the xor with the source register of the
-    /// result.
+    /// The xors with the source register of the result that thread and index may add: the registers of which one has
+    /// the element.
     choices: Vec<u64>,
     result_bits: u32,
 }
@@ -76,8 +76,8 @@ impl Shuffles {
             .collect()
     }
 
-    /// Emits the shuffles from `lane`, and the selects of the word from the register whose xor with `fixed` is
-    /// `register`.
+    /// Emits shuffles of each register that may have the element, from the lane `lane`, and selects the value of the
+    /// register `fixed` xor `register`.
     fn chosen(&self, builder: &mut Builder, src: &[Value], fixed: u64, register: Value, lane: Value) -> Value {
         let fetched = |builder: &mut Builder, choice: u64| {
             emit_shuffle_tuples(builder, Source::Lane(lane), &[vec![src[(fixed ^ choice) as usize]]])[0][0]

@@ -92,7 +92,8 @@ pub fn plan_shared_access<'a>(
     })
 }
 
-/// Converts a register layout to offsets in a block's memory.
+/// Returns the elements of a register layout as offsets in a block's memory, for stores or loads of elements of
+/// `element_bits` bits.
 pub(in super::super) fn locate_registers(
     registers: &LinearLayout,
     memory: &MemoryLayout,

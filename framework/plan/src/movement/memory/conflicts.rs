@@ -89,8 +89,8 @@ pub fn count_bank_conflicts(
     Ok(BankConflicts { excess: excess.unwrap_or(0), vector_elements: 1 << vector })
 }
 
-/// Returns log2 of the number of elements of the widest access: that many registers are contiguous, and the offsets of
-/// all other columns and the padding are multiples of it.
+/// Returns log2 of the number of elements of the widest access: so many registers are contiguous in memory, and the
+/// offsets of all other input bits and the padding are multiples of it. `memory_map` maps positions to offsets.
 fn vector_bits(memory_map: &LinearLayout, memory: &MemoryLayout, element_bits: u32, model: BankModel<'_>) -> u32 {
     let shift = memory_map.outs().shift_of(Dim::OFFSET).unwrap_or(0);
     let columns_of_dim = memory_map.columns_of(Dim::REGISTER);
@@ -114,7 +114,7 @@ fn rows(model: BankModel<'_>, access_bits: u32) -> Result<Vec<BankRow>, Conflict
         BankModel::Plain => return Ok(vec![plain_row(access_bits)]),
         BankModel::Target(target) => target,
     };
-    // Each phase is counted alone: the others have no conflict, though they may take a wavefront.
+    // Phases are counted one by one: idle phases have no conflict, though they may take a wavefront.
     let alone = |row: &BankRow| BankRow { idle_phases: false, ..row.clone() };
     let directions = [Direction::Store, Direction::Load];
     let rows: Option<Vec<_>> =

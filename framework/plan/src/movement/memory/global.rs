@@ -89,8 +89,8 @@ impl GlobalTensor {
         (run, others)
     }
 
-    /// Returns the number of elements to whose multiples all vectors are aligned, from the strides of all segments
-    /// outside of the run.
+    /// Returns the largest number of elements, a power of two, of which the start of every vector is a multiple: it
+    /// divides the strides outside of the run and the tensor's alignment.
     fn divisibility(&self, element_bytes: u64) -> u64 {
         let (_, others) = self.run();
         let strides = others.iter().filter(|segment| segment.bits > 0).map(|segment| match segment.stride {
@@ -109,7 +109,7 @@ impl GlobalTensor {
         self.segments().iter().map(along).fold(0u64, u64::wrapping_add).wrapping_mul(element_bytes)
     }
 
-    /// Returns for each bit of packed coordinates the bytes by which it moves the address.
+    /// Returns the distance in bytes that each bit of a packed coordinate adds to the address.
     fn distances(&self, outs: &Space, element_bytes: u64) -> Vec<u64> {
         let mut distances = vec![0; outs.bits() as usize];
         for segment in self.segments() {
@@ -127,7 +127,7 @@ impl GlobalTensor {
 #[derive(Debug, Clone, Copy)]
 struct Segment {
     dim: Dim,
-    /// The lowest of the bits.
+    /// Index of the segment's lowest bit among the bits of the axis's coordinate.
     first: u32,
     bits: u32,
     /// The stride of the lowest bit; each further bit has twice the stride.
@@ -268,7 +268,8 @@ fn check_axes(registers: &LinearLayout, memory: &GlobalTensor) -> Result<(), Lay
     Ok(())
 }
 
-/// Returns the packed coordinates of the elements at distances 1, 2, 4, ... along the run of contiguous axes.
+/// Returns the packed coordinates of the elements at distances 1, 2, 4, ... in memory from the first element of the run
+/// of contiguous axes.
 fn units(registers: &LinearLayout, memory: &GlobalTensor) -> Vec<u64> {
     memory.run().0.into_iter().flat_map(|segment| segment.units(registers.outs())).collect()
 }
@@ -298,7 +299,8 @@ fn widest(
     (width, why.to_owned())
 }
 
-/// Returns the registers of every vector: one register for each element, in the order of memory.
+/// Returns the registers of each access: one register for each element of a vector, in the order of memory. `columns`
+/// are those of the register bits, `vector` the elements at distances 1, 2, 4, ...
 fn groups(columns: &[u64], vector: &[u64]) -> Vec<Vec<usize>> {
     let solver = Solver::new(columns);
     let mut space = Subspace::span(vector.iter().copied());
@@ -313,7 +315,7 @@ fn groups(columns: &[u64], vector: &[u64]) -> Vec<Vec<usize>> {
 }
 
 impl GlobalAccess {
-    /// For each access, its registers in the order of memory.
+    /// The registers of each access of a lane, in the order of memory.
     #[must_use]
     pub fn groups(&self) -> &[Vec<usize>] {
         &self.groups
@@ -331,7 +333,7 @@ impl GlobalAccess {
         self.idle != 0
     }
 
-    /// Returns the numbers of transactions and of lines.
+    /// Returns the number of transactions, and of first-level cache lines, of all warps of a block.
     fn count_transactions(
         &self,
         registers: &LinearLayout,
@@ -379,8 +381,9 @@ impl GlobalAccess {
         counts
     }
 
-    /// Emits the loads. `place` returns the address of a register's element; the address must be valid for the whole
-    /// vector. The result holds one scalar integer for each register.
+    /// Emits the loads. `emit_address` returns the address of the element of a register: it is called with the first
+    /// register of each access, and the address must be valid for the whole vector. The result has one scalar integer
+    /// for each register.
     pub fn emit_load(
         &self,
         builder: &mut Builder,
@@ -478,9 +481,9 @@ pub(in super::super) fn in_order(
     layouts::of_dims(&[(Dim::REGISTER, registers), (Dim::LANE, lanes), (Dim::WARP, warps)], &outs)
 }
 
-/// Returns the packed coordinates of all bits: those of a vector of `2^width` elements, then the others by stride; axes
-/// of unknown strides with the same divisor follow from the last to the first.
-/// Elements with equal addresses come right before the bits above them along their axis, in the order of the tensor.
+/// Returns the packed coordinate of each bit, in the order of memory: those of a vector of `2^width` elements, then the
+/// others by stride; axes of unknown strides with the same divisor follow from the last to the first. Bits with stride
+/// zero come right before the bits above them along their axis, in the order of the tensor.
 fn units_in_order(memory: &GlobalTensor, outs: &Space, width: usize) -> Vec<u64> {
     let (run, others) = memory.run();
     let moves_above = |segment: &Segment| {

@@ -19,9 +19,10 @@ use super::problem::{ReductionProblem, assemble};
 pub(super) struct ReductionCandidate {
     /// The steps between lanes before the conversion of partial results.
     pub(super) before: Vec<LaneStep>,
-    /// The source layout of the conversion: a tensor of the results' shape, with the partial results along the axis.
+    /// The source layout of the conversion of partial results. The converted tensor has the axes of the results, and
+    /// one axis more that numbers the partial results of each.
     pub(super) src: LinearLayout,
-    /// The destination layout of the conversion, for the same tensor.
+    /// The destination layout of the conversion of partial results, for the same tensor as `src`.
     pub(super) dst: LinearLayout,
     /// Log2 of the number of partial results that a lane combines in its registers after the conversion.
     pub(super) partial_bits_in_registers: u32,
@@ -40,8 +41,8 @@ struct Columns {
 }
 
 impl ReductionCandidate {
-    /// Returns all candidates: for each number of lane bits whose steps halve the registers, the candidates of one
-    /// pass, then those of two passes.
+    /// Returns all candidates. For each number of lane bits whose steps halve the registers, those of one pass come
+    /// first, then those of two passes.
     pub(super) fn all(problem: &ReductionProblem) -> Result<Vec<Self>, LayoutError> {
         let mut all = Vec::new();
         for given in 0..=problem.most_given() {
@@ -76,8 +77,8 @@ impl ReductionCandidate {
         }
     }
 
-    /// Returns the candidate of one pass with these properties: the steps of the first `given` lane bits halve the
-    /// registers, and lanes with equal results load 2^`in_lanes` shares of the partial results separately.
+    /// Returns a candidate of one pass. The steps of the first `given` lane bits halve the registers; 2^`in_lanes`
+    /// lanes with equal results each load another share of the partial results.
     fn one_pass(problem: &ReductionProblem, given: usize, in_lanes: usize) -> Result<Self, LayoutError> {
         let descriptor_match: Vec<usize> = problem.copy_lanes().map(|bit| bit as usize).take(in_lanes).collect();
         let mut results = problem.results();
@@ -86,9 +87,9 @@ impl ReductionCandidate {
         Self::new(problem, given, &descriptor_match, results, after, None)
     }
 
-    /// Returns the candidate of two passes: as [`Self::one_pass`], but each result is combined by one thread of the
-    /// warps that hold its partial results. Lanes that load different partial results may have had different results:
-    /// the bits that distinguish those results move to the warps.
+    /// Returns a candidate of two passes: as [`Self::one_pass`], but each result is combined by one thread of the warps
+    /// that have its partial results. The lanes that load different shares need not have equal results: the bits by
+    /// which their results differ move to the warps.
     fn two_passes(problem: &ReductionProblem, given: usize, in_lanes: usize) -> Result<Self, LayoutError> {
         let mut results = problem.results();
         let others = (0..results.lanes.len()).rev().filter(|&bit| results.lanes[bit] != 0);
@@ -160,7 +161,8 @@ impl Columns {
 }
 
 impl ReductionProblem {
-    /// Returns the columns of the results in registers, lanes and warps, with each distinct register once.
+    /// Returns the packed coordinate of the results that each register, lane and warp bit adds; linearly dependent
+    /// register bits are left out.
     fn results(&self) -> Columns {
         Columns {
             registers: self.distinct_registers(),
@@ -169,7 +171,8 @@ impl ReductionProblem {
         }
     }
 
-    /// Returns the columns of the partial results after the steps of `given` lane bits have halved the registers.
+    /// Returns the packed coordinate of the partial results that each register, lane and warp bit adds. The steps of
+    /// `given` lane bits have halved the registers before.
     fn after_halving(&self, given: usize) -> Columns {
         let shift = self.result.outs().bits();
         let halving: Vec<u32> = self.summing_lanes().take(given).collect();
@@ -182,8 +185,8 @@ impl ReductionProblem {
         }
     }
 
-    /// Returns the space of results extended by the partial results along the axis, and the bit at which the index of
-    /// the partial result begins.
+    /// Returns the space of the partial results: the axes of the results, and above their bits the index of the partial
+    /// result. Also returns the number of the first bit of that index.
     fn partials_space(&self) -> Result<(Space, u32), LayoutError> {
         let mut space = self.result.outs().clone();
         let shift = space.bits();

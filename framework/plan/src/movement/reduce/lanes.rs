@@ -27,8 +27,8 @@ pub(super) enum LaneStep {
     },
 }
 
-/// Returns the work of the steps on `2^register_bits` registers of each tensor. In each step a select, a shuffle and a
-/// combining operation wait for each other.
+/// Returns the work of a warp for the steps, which start with `2^register_bits` registers of each tensor. In each step
+/// a select, a shuffle and a combining operation wait for each other.
 pub(super) fn work(steps: &[LaneStep], element_bits: &[u32], register_bits: u32, xors: LaneXors) -> Work {
     let (mut work, mut registers) = (Work::default(), 1u64 << register_bits);
     let tensors = element_bits.len() as u64;
@@ -64,7 +64,7 @@ pub(super) fn with_partners(steps: &[LaneStep], xors: LaneXors) -> impl Iterator
 }
 
 impl LaneStep {
-    /// Returns the same step with the operands of the combination in the order of the lanes.
+    /// Returns the same step with the two operands of each combination in the order of their lanes.
     pub(super) fn in_order(self) -> Self {
         match self {
             Self::Sum { lane, .. } => Self::Sum { lane, ordered: true },
@@ -78,7 +78,8 @@ impl LaneStep {
         }
     }
 
-    /// Emits the step between lanes that differ by the mask `partner`; returns one tuple for each remaining register.
+    /// Emits the step: lanes whose indices differ by the mask `partner` exchange tuples and combine them. `tuples` has
+    /// a tuple for each register; the result has one for each register that remains.
     pub(super) fn emit(
         self,
         builder: &mut Builder,

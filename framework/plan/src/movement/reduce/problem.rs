@@ -14,7 +14,7 @@ pub(super) struct ReductionProblem {
     pub(super) element_bits: Vec<u32>,
     /// The source register bits along which elements are combined.
     summed: Vec<u32>,
-    /// The source register bits that remain, each with its result column.
+    /// The source register bits that remain, each with the packed coordinate of the results that it adds.
     pub(super) kept: Vec<(u32, u64)>,
     pub(super) lanes: Vec<Role>,
     pub(super) warps: Vec<Role>,
@@ -23,7 +23,7 @@ pub(super) struct ReductionProblem {
     pub(super) warp_bits: u32,
     /// Log2 of the number of partial results of each result that different warps hold.
     pub(super) partial_bits: u32,
-    /// The layout of the results.
+    /// The layout of the results: the source's without the axis.
     pub(super) result: LinearLayout,
     pub(super) axis: Dim,
 }
@@ -31,8 +31,8 @@ pub(super) struct ReductionProblem {
 /// The role of a lane or warp bit in the reduction.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Role {
-    /// The result column of the bit: the packed coordinate that it adds in the tensor without the axis; zero if the bit
-    /// only moves along the axis.
+    /// The packed coordinate of the results that the bit adds; zero if the bit only moves along the axis, or numbers
+    /// replicas.
     pub(super) result: u64,
     /// The index of the partial result that the bit adds. Indices count only bits of the same kind (lane or warp) that
     /// hold data of their own; zero for a bit that holds replicas.
@@ -77,7 +77,8 @@ impl ReductionProblem {
         Ok(Self { element_bits, summed, kept, lanes, warps, blocks, lane_bits, warp_bits, partial_bits, result, axis })
     }
 
-    /// Returns the lane bits that hold partial results of their own, over which the reduction combines.
+    /// Returns the lane bits along which lanes have different partial results of the same results; the reduction
+    /// combines them.
     pub(super) fn summing_lanes(&self) -> impl Iterator<Item = u32> + '_ {
         (0u32..).zip(&self.lanes).filter(|(_, role)| role.own).map(|(bit, _)| bit)
     }
@@ -103,7 +104,8 @@ impl ReductionProblem {
         self.lanes.len().min(self.partial_bits as usize)
     }
 
-    /// Returns the result columns of the remaining registers without linearly dependent ones.
+    /// Returns the packed coordinate of the results that each remaining register bit adds, without linearly dependent
+    /// bits.
     pub(super) fn distinct_registers(&self) -> Vec<u64> {
         let mut space = Subspace::zero();
         self.kept.iter().map(|&(_, column)| column).filter(|&column| space.insert(column)).collect()
@@ -155,7 +157,7 @@ pub(super) fn assemble(
     layouts::of_dims(&dims.into_iter().map(|dim| (dim, columns(dim))).collect::<Vec<_>>(), outs)
 }
 
-/// The space of the tensor without the axis, and the axis.
+/// The axes of a tensor without the axis of the reduction, and that axis.
 struct Rest {
     axis: Dim,
     space: Space,
@@ -170,7 +172,8 @@ impl Rest {
         Ok(Self { axis, space })
     }
 
-    /// Splits a column into the distance along the axis and the result column (packed coordinate without the axis).
+    /// Splits a column into the distance along the axis and the packed coordinate without the axis; an error if both
+    /// are nonzero. `bit` of `dim` is the column's input bit, for the error.
     fn split(&self, src: &LinearLayout, dim: Dim, bit: u32, column: u64) -> Result<(u64, u64), MovementError> {
         let along = src.outs().coordinate(column, self.axis);
         let others: Vec<_> = src.outs().unpack(column).filter(|&(dim, _)| dim != self.axis).collect();
@@ -181,8 +184,8 @@ impl Rest {
         Ok((along, result))
     }
 
-    /// Returns the roles of the bits of a dim. `basis` has the axis columns of faster dims; those of this dim are
-    /// added.
+    /// Returns the role of each bit of an input dim. `basis` has the distances along the axis that registers and
+    /// earlier dims cover; those of this dim are added.
     fn roles(&self, src: &LinearLayout, dim: Dim, basis: &mut Vec<u64>) -> Result<Vec<Role>, MovementError> {
         let faster = basis.len();
         let mut roles = Vec::new();

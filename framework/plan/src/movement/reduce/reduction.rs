@@ -137,7 +137,7 @@ fn compare(a: &ReductionPlan, b: &ReductionPlan) -> Ordering {
     a.stats.cost.total_cmp(&b.stats.cost).then(accesses(a).cmp(&accesses(b)))
 }
 
-/// Lower bound of the cycles of a candidate.
+/// Returns a lower bound of the cycles of a candidate, without planning its conversions.
 fn cycles_lower_bound(
     problem: &ReductionProblem,
     candidate: &ReductionCandidate,
@@ -207,10 +207,10 @@ fn why_above(problem: &ReductionProblem) -> String {
     "every lane gets every result; combining in halves and a broadcast would cost more selects".to_owned()
 }
 
-/// Computes the lower bound of the counts. Within a warp: every result depends on all lanes of its group, and a shuffle
-/// at most doubles the number of lanes on which a value depends. Each result also needs as many received words as there
-/// are other lanes: once to combine and, unless shared memory broadcasts the result, once more. Between warps: all but
-/// one of the partial results of each result leave their warp, divided evenly among the warps.
+/// Computes the lower bound of the counts of a warp. Within a warp: every result depends on all lanes along the axis,
+/// and a shuffle at most doubles the number of lanes on which a value depends. Each result also needs as many received
+/// words as there are other lanes: once to combine and, unless shared memory broadcasts the result, once more. Between
+/// warps: all but one of the partial results of each result leave their warp, divided evenly among the warps.
 fn bound(problem: &ReductionProblem, moves: &[ConversionPlan], target: &TargetDescription) -> Bound {
     if problem.partial_bits == 0 {
         let depth = problem.summing_lanes().count() as u64;

@@ -39,7 +39,7 @@ impl Level {
         self.lanes != 0 || matches!(self.at, InputBit::Lane(_))
     }
 
-    /// Returns the mask of the register bits along which the total of the lower half is the same.
+    /// Returns the mask of the register bits on which the total of the lower half does not depend.
     fn alike(&self) -> usize {
         match self.at {
             InputBit::Register(bit) => self.registers | 1 << bit,
@@ -62,8 +62,9 @@ impl Level {
         Counts { shuffles, shuffles_xor, selects, ..Counts::default() }
     }
 
-    /// Returns the work of the step: a shuffle, a combining operation for each register of an upper half, and selects
-    /// wait for each other.
+    /// Returns the work of a warp for the step: a shuffle, a combining operation for each register that may be in an
+    /// upper half, and selects. The chain is the shuffle, if there is one, a combining operation and, between lanes, a
+    /// select.
     pub(super) fn work(&self, problem: &ScanProblem) -> Work {
         let counts = self.counts(problem);
         let registers = 1u64 << problem.register_bits;
@@ -75,7 +76,7 @@ impl Level {
         Work { instructions: (combined * problem.element_bits.len() as u64) as f64, chain, counts, ..Work::default() }
     }
 
-    /// Returns the register that holds the total of the lower half, for the register `register` of the upper half.
+    /// Returns the register that has the total of the lower half of the block to which the register `register` belongs.
     fn source(&self, register: usize) -> usize {
         let (set, clear) = match (self.direction, self.at) {
             (ScanDirection::Up, InputBit::Register(bit)) => (self.registers, 1 << bit),
@@ -124,8 +125,8 @@ impl Level {
         after.collect()
     }
 
-    /// Returns the constant lane xor of the step's shuffle; `None` if the xor differs between lanes. With a constant
-    /// xor the lower half fetches too, and ignores the value.
+    /// Returns the constant lane xor of the step's shuffle; `None` if the xor differs between lanes, or the target
+    /// cannot shuffle by it. With a constant xor the lower half fetches too, and ignores the value.
     fn across(&self) -> Option<u32> {
         match self.at {
             InputBit::Lane(bit) if self.lanes == 0 && self.xors.contains(1 << bit) => Some(1 << bit),
@@ -148,8 +149,8 @@ impl Level {
     }
 }
 
-/// Emits selects of the combined values `sum` in the upper half and of the previous values `lane_sum` in the lower
-/// half.
+/// Emits selects between combined values `sum` and unchanged values `lane_sum`. Lanes of the half that comes later in
+/// the scan get `sum`. `upper` is true in lanes of the upper half.
 fn chosen(
     builder: &mut Builder,
     upper: Value,

@@ -80,7 +80,7 @@ impl ScanProblem {
         self.input_bits.iter().filter(|input_bit| matches!(input_bit, InputBit::Lane(_))).count() as u64
     }
 
-    /// Returns the mask of the register bits and the mask of the lane bits among `input_bits`.
+    /// Returns the mask of the register bits, and the mask of the lane bits, that occur in `input_bits`.
     pub(super) fn masks(input_bits: &[InputBit]) -> (usize, u32) {
         input_bits.iter().fold((0, 0), |(registers, lanes), input_bit| match input_bit {
             InputBit::Register(bit) => (registers | 1 << bit, lanes),
@@ -89,9 +89,8 @@ impl ScanProblem {
         })
     }
 
-    /// Returns the layouts of the totals of blocks of `2^lower` elements: the layout after the steps within warps, and
-    /// the layout that gives every lane all totals of its lines (a line is the elements that differ only along the
-    /// axis).
+    /// Returns two layouts of the totals of blocks of `2^lower` elements: the one after the steps within warps, and one
+    /// that gives every lane all totals of its lines (a line is the elements that differ only along the axis).
     pub(super) fn ends(&self, lower: usize) -> Result<(LinearLayout, LinearLayout), MovementError> {
         let blocks = self.input_bits.len() - lower;
         let sized =
@@ -132,7 +131,8 @@ impl ScanProblem {
     }
 
     /// Returns a layout of the same tensor and block with whole lines (all elements along the axis) in every lane.
-    /// `None` if a lane would hold over 256 elements more than now, or if blocks divide the tensor.
+    /// `None` if lanes have whole lines already, if a lane would have more registers than before and more than 256, or
+    /// if blocks divide the tensor.
     pub(super) fn lines_in_registers(&self) -> Option<LinearLayout> {
         let outs = self.src.outs();
         let blocks = self.src.columns_of(Dim::BLOCK);

@@ -22,7 +22,7 @@ pub(super) struct Totals {
     registers: usize,
     /// The mask of the lane bits that hold the axis within a block.
     lanes: u32,
-    /// The other register bits, which number the totals that a lane holds.
+    /// The register bits that do not hold the axis within a block; they number the totals that a lane has.
     across: Vec<u32>,
     /// The register bits that number lines.
     lines: Vec<u32>,
@@ -62,8 +62,8 @@ impl Totals {
         1 << self.upper.len()
     }
 
-    /// Returns the axis bits that differ between threads: the bit of the block's index, and the bit of the thread index
-    /// that holds it.
+    /// Returns the bits of the block's index in which threads differ: the number of each, and the bit of the thread
+    /// index, as a power of two, that holds it.
     fn of_threads(&self) -> Vec<(usize, u64)> {
         let bit = |input_bit: &InputBit| match input_bit {
             InputBit::Register(_) => None,
@@ -73,7 +73,7 @@ impl Totals {
         self.upper.iter().enumerate().filter_map(|(at, input_bit)| Some((at, bit(input_bit)?))).collect()
     }
 
-    /// Returns the bits of the block's index that the register `register` determines.
+    /// Returns the block's index of the register `register`, with zeros for the bits that the thread determines.
     fn of_register(&self, register: usize) -> usize {
         let bits = self.upper.iter().enumerate().filter_map(|(at, input_bit)| match input_bit {
             InputBit::Register(bit) => Some((register >> bit & 1) << at),
@@ -90,7 +90,7 @@ impl Totals {
         }
     }
 
-    /// Whether a register belongs to the first block of its line in some thread.
+    /// Whether a register belongs to the first block of its line, in the direction of the scan, in some thread.
     fn may_be_first(&self, register: usize) -> bool {
         let first = self.before(0);
         let fixed = (0..self.upper.len()).filter(|&at| matches!(self.upper[at], InputBit::Register(_)));
@@ -171,7 +171,8 @@ impl Totals {
         after
     }
 
-    /// Emits the totals of the blocks, in all lanes that hold elements of the block.
+    /// Emits the totals of the blocks; each lane that has elements of a block gets its total. Returns one tuple for
+    /// each combination of the register bits that do not hold the axis within a block.
     fn totals(&self, builder: &mut Builder, thread: ThreadIndices, tuples: &[Vec<Value>]) -> Vec<Vec<Value>> {
         let last = |index: usize| {
             let spread = self.across.iter().enumerate().fold(0, |sum, (at, &bit)| sum | (index >> at & 1) << bit);
@@ -192,7 +193,8 @@ impl Totals {
         emit_shuffle_tuples(builder, Source::Lane(lane), &values)
     }
 
-    /// Emits the combined totals of all blocks before each block but the first, in the direction of the scan.
+    /// Emits the prefixes of the block totals of one line: entry `i` combines the totals of the first `i + 1` blocks in
+    /// the direction of the scan. The last block's total is not needed.
     fn prefixes(&self, builder: &mut Builder, blocks: &[Vec<Value>], combine: &mut Combine) -> Vec<Vec<Value>> {
         let in_order = |before: usize| &blocks[self.before(before)];
         let mut prefixes = vec![in_order(0).clone()];
@@ -203,7 +205,8 @@ impl Totals {
         prefixes
     }
 
-    /// Selects the combined total of all blocks before this thread's block; any value for the first block.
+    /// Selects the prefix of all blocks before this thread's block; any value for the first block. `block` has the bits
+    /// of the block's index that the register determines, `conditions` are true if the thread sets a bit.
     fn pick(
         &self,
         builder: &mut Builder,

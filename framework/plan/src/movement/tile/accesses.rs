@@ -28,17 +28,18 @@ pub(in super::super) struct Accesses {
     pub(super) shares: SmallVec<[(u32, u64); 2]>,
 }
 
-/// One access: the constant part of its offset, in elements, and the registers whose elements it moves.
+/// One access of a lane: the constant part of its offset, in elements, and the registers whose elements it moves.
 #[derive(Debug, Clone)]
 pub(super) struct Access {
     pub(super) offset: u64,
     pub(super) registers: SmallVec<[u64; 16]>,
-    /// The bits of [`TileStats::idle`] in the index of the threads that make the access: the replica that issues it.
+    /// The thread-index bits in the mask [`TileStats::idle`] that a thread must have to make the access: of several
+    /// replicas it selects one.
     pub(super) issuer: u64,
 }
 
 impl Accesses {
-    /// Enumerates the accesses that the stats count; `None` if registers do not hold whole vectors.
+    /// Enumerates the accesses that `stats` counts; `None` if the registers of a lane do not fill whole accesses.
     pub(in super::super) fn new(stats: TileStats, placed: &PlacedAccessor<'_>) -> Option<Self> {
         let (side, memory) = (placed.side, placed.memory);
         let access_columns = match stats.access_columns.as_deref() {
@@ -136,7 +137,7 @@ impl Accesses {
         }
     }
 
-    /// The reason why the accesses take more wavefronts than the bound; `None` if they do not.
+    /// The reason why the accesses take more wavefronts than the bound, as text; `None` if they do not.
     pub(in super::super) fn why_above(&self, counts: &Counts, bound: &Bound) -> Option<String> {
         let (what, have, least) = match self.direction {
             Direction::Store => ("stores", counts.wavefronts_stored, bound.wavefronts_stored),

@@ -141,8 +141,9 @@ impl<'a> Tile<'a> {
         (0..byte_bits).all(|bit| self.in_segment.get(bit as usize) == Some(&Source::Byte(bit)))
     }
 
-    /// Returns the required column for each element bit of a slot (contiguous memory at one address): the column of a
-    /// lane bit, or `None` for any register column. Returns `None` if an element would be split.
+    /// Returns for each element bit of a slot (contiguous memory at one address) the element that it must add: that of
+    /// a lane bit, or `None` for any element in the lane's registers. Returns `None` if the slot would split an
+    /// element.
     pub(in super::super) fn vector(&self, side: &LocatedAccessor) -> Option<SmallVec<[Option<u64>; 8]>> {
         let byte_bits = side.byte_bits();
         if !self.keeps_elements(byte_bits) {
@@ -155,7 +156,8 @@ impl<'a> Tile<'a> {
         Some(self.in_segment[byte_bits as usize..].iter().map(column).collect())
     }
 
-    /// Returns plain accesses (as `None`), and one tile of the direction for each distinct slot format.
+    /// Returns the kinds of accesses in a direction: plain ones (as `None`), and one tile for each distinct slot
+    /// format.
     pub(in super::super) fn kinds(tiles: &[Self], direction: Direction) -> Vec<Option<&Self>> {
         let mut kinds: Vec<Option<&Self>> = vec![None];
         for tile in tiles.iter().filter(|tile| tile.direction == direction) {
@@ -166,12 +168,14 @@ impl<'a> Tile<'a> {
         kinds
     }
 
-    /// Log2 of the number of elements that a lane moves in one access; `None` if it moves less than one.
+    /// Returns log2 of the number of elements that a lane moves in one access; `None` if an access moves less than an
+    /// element.
     pub(in super::super) fn width(&self, side: &LocatedAccessor) -> Option<u32> {
         self.bytes_per_lane_log2.checked_sub(side.byte_bits())
     }
 
-    /// Log2 of the min number of wavefronts of an access: one for each phase (the slots that are served together).
+    /// Returns log2 of the min number of wavefronts of an access of a warp: one for each phase (the slots that are
+    /// served together). `None` if the target has no bank model for the access.
     pub(in super::super) fn phases(&self, target: &TargetDescription) -> Option<u32> {
         Some((self.segments.len() as u32).saturating_sub(self.bank_row(target)?.phase.len() as u32))
     }
@@ -198,8 +202,9 @@ impl<'a> Tile<'a> {
             && inside.intersection(&outside).dimension() == 0
     }
 
-    /// Returns one phase (the slots that one wavefront serves), for slots with the elements of `vector`. The accessor's
-    /// first register bits outside of the slot select the slot, as in [`super::PlacedAccessor::by`].
+    /// Returns one phase (the slots that one wavefront serves), for slots that begin with the elements `vector`. The
+    /// accessor's first register bits outside of the slot select the slot, as in [`super::PlacedAccessor::by`]. `None`
+    /// if the target has no bank model for the access, or the accessor too few registers.
     pub(in super::super) fn phase(
         &self,
         side: &LocatedAccessor,
@@ -218,7 +223,8 @@ impl<'a> Tile<'a> {
     }
 }
 
-/// Returns the single input bit that an output bit of `data` equals; `None` if there is no such bit.
+/// Returns the single input bit that alone moves the output bit `bit` of `dim`, and no other output bit; `None` if
+/// there is no such bit.
 fn source(data: &LinearLayout, dim: Dim, bit: u32) -> Option<Source> {
     let required = 1u64 << (data.outs().shift_of(dim)? + bit);
     let byte = Dim::named("byte");

@@ -8,7 +8,8 @@ use super::{LocatedAccessor, Memory, Source, Tile, TileStats};
 use tilewright_layout::f2::{Columns, Subspace, multiply};
 use tilewright_target::TargetDescription;
 
-/// Max number of tried choices of the registers that select the slot (contiguous memory at one address) of an access.
+/// Max number of tried choices of the register bits that select the slot (contiguous memory at one address) of an
+/// access.
 const MOST_CHOICES: usize = 512;
 
 /// An accessor in a memory layout, with the offset of each thread bit.
@@ -41,8 +42,8 @@ impl<'a> PlacedAccessor<'a> {
         self.stats(tile, Some(self.access_columns(tile, &self.segment_registers(vector_bits)?, &first)?))
     }
 
-    /// Returns the accesses by a tile (access instruction), with the choice of the registers that select slots that
-    /// takes fewest wavefronts.
+    /// As [`Self::by`], with the choice of the register bits that select slots for which an access takes fewest
+    /// wavefronts.
     pub(in super::super) fn best_by(&self, tile: &Tile<'_>) -> Option<TileStats> {
         let mut best = self.by(tile)?;
         let phases = 1 << tile.segments.len().saturating_sub(tile.bank_row(self.target)?.phase.len());
@@ -63,9 +64,9 @@ impl<'a> PlacedAccessor<'a> {
         Some(best)
     }
 
-    /// Returns log2 of the number of elements of a slot (contiguous memory at one address) if every slot is whole: lane
-    /// bits within slots have the offsets that the tile requires, no other thread bit moves within slots, and padding
-    /// falls between slots.
+    /// Checks whether every slot (contiguous memory at one address) of the tile is whole: lane bits within slots have
+    /// the offsets that the tile requires, no other thread bit moves within slots, and padding falls between slots.
+    /// Returns log2 of the number of elements of a slot; `None` if some slot is not.
     fn fits(&self, tile: &Tile<'_>) -> Option<u32> {
         if !tile.reaches(&self.side.reach) {
             return None;
@@ -87,7 +88,7 @@ impl<'a> PlacedAccessor<'a> {
                 None => offset & low == 0 && (offset == 0 || !lane.is_some_and(silent)),
             }
         };
-        // An instruction of all lanes stores replicas too; only one access may do that at a time.
+        // An instruction that all lanes execute stores replicas too; lanes with replicas must then have the same slot.
         let is_replica = |thread: usize| tile.name.is_some() && self.side.idle >> thread & 1 == 1;
         let copies = (0..lane_bits).filter(|&lane| is_replica(lane)).all(|lane| self.offsets[lane] == 0);
         let own = |bit: usize| match tile.in_segment.get(bit + byte_bits as usize) {
@@ -102,8 +103,8 @@ impl<'a> PlacedAccessor<'a> {
         fits.then_some(vector_bits)
     }
 
-    /// Returns the register columns that are whole slots (contiguous memory at one address) apart; `None` if the other
-    /// registers do not fill slots.
+    /// Returns the elements that register bits add and that are whole slots (contiguous memory at one address) of
+    /// 2^`vector_bits` elements apart; `None` if the other register bits do not fill slots.
     pub(super) fn segment_registers(&self, vector_bits: u32) -> Option<Columns> {
         let vector = &self.memory.columns[..vector_bits as usize];
         let low = (1u64 << vector_bits) - 1;
@@ -114,8 +115,8 @@ impl<'a> PlacedAccessor<'a> {
         segment_registers.iter().all(|&column| self.side.span.contains(column)).then_some(segment_registers)
     }
 
-    /// Returns the registers of the accesses if the entries `choice` of `segment_registers` select the slot (memory at
-    /// one address).
+    /// Returns the registers of the accesses if the entries of `segment_registers` with the indices `choice` select the
+    /// slot (contiguous memory at one address). `None` if the accesses do not move all elements of a lane.
     fn access_columns(&self, tile: &Tile<'_>, segment_registers: &[u64], choice: &[usize]) -> Option<AccessColumns> {
         let byte_bits = self.side.byte_bits();
         let mut in_lane = Columns::from_elem(0, tile.bytes_per_lane_log2.checked_sub(byte_bits)? as usize);
@@ -143,7 +144,8 @@ impl<'a> PlacedAccessor<'a> {
         all.then_some(AccessColumns { elements: in_lane, segments, steps })
     }
 
-    /// Returns the registers of plain accesses of 2^`width` elements; `None` if a lane does not hold whole accesses.
+    /// Returns the registers of plain accesses of 2^`width` elements; `None` if the registers of a lane do not fill
+    /// whole accesses.
     pub(super) fn plain_access_columns(&self, width: u32) -> Option<AccessColumns> {
         let elements = self.memory.columns[..width as usize].into();
         Some(AccessColumns { elements, segments: Columns::new(), steps: self.segment_registers(width)? })
@@ -181,17 +183,16 @@ impl<'a> PlacedAccessor<'a> {
 }
 
 impl Tile<'_> {
-    /// Number of bits of the index of a slot (contiguous memory at one address) that registers determine.
+    /// Number of bits of the index of a slot (contiguous memory at one address) that a lane's registers determine.
     fn segment_bits_from_registers(&self) -> usize {
         self.segments.iter().filter(|source| matches!(source, Source::Byte(_))).count()
     }
 }
 
-/// The indices of the register columns that select slots (contiguous memory at one address), in order.
+/// The indices, in order, of the register elements that select slots (contiguous memory at one address).
 type Choice = SmallVec<[usize; 4]>;
 
-/// Returns all ordered choices of `required` of `count` register columns; the first choice has the columns in their own
-/// order.
+/// Returns all ordered choices of `required` indices below `count`; the first choice has the lowest indices in order.
 fn choices(count: usize, required: usize) -> Vec<Choice> {
     let mut choices = vec![Choice::new()];
     for _ in 0..required {

@@ -17,11 +17,12 @@ pub(in super::super) struct LocatedAccessor {
     pub(in super::super) registers: Columns,
     /// The element that each lane bit, then each warp bit adds.
     pub(in super::super) threads: Columns,
-    /// The register columns without the coordinate bits that number rounds (fillings of the memory).
+    /// The elements that register bits add, without the coordinate bits that number rounds (fillings of the memory).
     pub(in super::super) kept: Columns,
-    /// The span of the columns of `kept`.
+    /// The elements that the registers of one thread span in one round.
     pub(in super::super) span: Subspace,
-    /// The columns that number rounds (fillings of the memory); each round moves an equal share of the elements.
+    /// The coordinate bits that number rounds (fillings of the memory); each round moves an equal share of the
+    /// elements.
     pub(in super::super) rounds: Columns,
     /// Mask of the thread bits of a store that only select replicas; the first replica is stored.
     pub(in super::super) idle: u64,
@@ -66,8 +67,8 @@ impl LocatedAccessor {
         (u64::from(self.element.bits()) << (self.span.dimension() as usize + self.rounds.len())) >> replicas
     }
 
-    /// Log2 of the number of times that the accesses of a round to one memory are repeated: in other rounds and at
-    /// other blocks.
+    /// Log2 of the number of times that a warp repeats the accesses of one round to one memory: in other rounds, and to
+    /// the memories of other blocks.
     pub(super) fn repeated_bits(&self) -> u32 {
         self.rounds.len() as u32 + self.reach.times
     }
@@ -78,7 +79,7 @@ impl LocatedAccessor {
         numbered - self.alike().count().min(numbered as usize) as u32
     }
 
-    /// Returns the warp bits of a store along which data is replicated.
+    /// Returns the warp bits of a store along which warps have the same elements in the same registers.
     pub(super) fn alike(&self) -> impl Iterator<Item = u32> + '_ {
         let warps = self.lane_bits..self.threads.len() as u32;
         warps.filter(|&bit| self.idle >> bit & 1 == 1 && self.threads[bit as usize] == 0)
@@ -104,7 +105,7 @@ impl LocatedAccessor {
 /// One phase of an accessor: what one wavefront serves.
 #[derive(Debug, Clone)]
 pub(in super::super) struct Phase {
-    /// The columns of the lanes, or of the slots that they address.
+    /// The element that each bit of the index of a lane in the phase adds; for instructions, of a slot.
     pub(in super::super) lanes: Columns,
     /// Bytes that one wavefront can move.
     pub(in super::super) wavefront_bytes: u64,
@@ -140,7 +141,7 @@ impl<'a> Memory<'a> {
         self.padding.iter().all(|p| p.interval >> bits != 0 && p.padding.is_multiple_of(1 << bits))
     }
 
-    /// Returns the offset plus the padding before it, in elements.
+    /// Returns the physical offset, in elements, of a linear offset: the offset plus the padding before it.
     pub(super) fn padded(&self, offset: u64) -> u64 {
         offset + self.padding.iter().map(|p| offset / p.interval * p.padding).sum::<u64>()
     }

@@ -13,9 +13,9 @@ use tilewright_target::Direction;
 /// The share of the threads with one thread bit set: they store other elements than the threads without it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in super::super) struct Share {
-    /// The number of the thread bit.
+    /// The index of the thread bit: lane bits, then warp bits.
     pub(in super::super) thread: u32,
-    /// The difference of the elements, in the registers of one thread.
+    /// The difference between the elements that both threads store, which each of them has in its registers.
     pub(in super::super) column: u64,
 }
 
@@ -32,8 +32,8 @@ impl LocatedAccessor {
         warps.chain((0..self.lane_bits).filter(idle)).collect()
     }
 
-    /// Returns the store in which the threads on both sides of each bit of `bits` divide their elements along the
-    /// column of `given` with the same index. Each thread keeps the elements that `kept` spans.
+    /// Returns the store in which the threads on both sides of the thread bit `bits[i]` divide their elements along the
+    /// element `given[i]`. Each thread keeps the elements that `kept` spans.
     pub(in super::super) fn shared_along(&self, bits: &[u32], given: &[u64], kept: Columns) -> Self {
         let mut shared = self.clone();
         let holding = self.threads.iter().enumerate().filter(|(bit, _)| self.idle >> bit & 1 == 0);

@@ -22,7 +22,7 @@ pub(in super::super) struct TileStats {
     pub(in super::super) width: u32,
     /// Number of accesses over all rounds (fillings of the memory), to the memories of all blocks.
     pub(super) accesses: u64,
-    /// Wavefronts of one access; with padding, of the first access.
+    /// Wavefronts of one access of a warp; with padding, of the first access.
     pub(in super::super) each: u64,
     /// Warp-index bits along which data is replicated: bit `i` of the access index selects the replica that issues it.
     pub(super) shared_by: SmallVec<[u32; 4]>,
@@ -45,7 +45,7 @@ pub(super) struct AccessColumns {
 }
 
 impl TileStats {
-    /// Wavefronts of the accesses that one warp makes, if all take as many as the first access.
+    /// Wavefronts of all accesses of one warp, if each takes as many as the first access.
     pub(in super::super) fn wavefronts(&self) -> u64 {
         (self.accesses * self.each) >> self.shared_by.len()
     }

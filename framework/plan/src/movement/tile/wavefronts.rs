@@ -29,8 +29,8 @@ impl PlacedAccessor<'_> {
         reach.distances().into_iter().map(of_block).sum()
     }
 
-    /// Counts the wavefronts of the busiest warp. The count is exact also with padding, which makes accesses and warps
-    /// differ.
+    /// Counts the wavefronts of the busiest warp over all its accesses. With padding every access of every warp is
+    /// counted, since they differ.
     pub(in super::super) fn wavefronts_of(&self, accesses: &Accesses, tile: &Tile<'_>) -> u64 {
         let (stats, lane_bits) = (&accesses.stats, self.side.lane_bits);
         let (Some(row), false) = (tile.bank_row(self.target), self.memory.padding.is_empty()) else {

@@ -240,7 +240,7 @@ impl Device for LevelZeroDevice {
     }
 }
 
-/// Returns the end of the log of a compilation.
+/// Returns the text of a compilation's log, and releases the log; empty if there is none.
 fn log_text(functions: &Functions, log: Object) -> String {
     if log.is_null() {
         return String::new();

@@ -4,8 +4,8 @@
 /// Log2 of the distance in bytes between the starts of consecutive buffers.
 const SPACING_BITS: u32 = 36;
 
-/// Offset of each buffer from a multiple of the distance. It limits a buffer's alignment to 256 bytes, the least that
-/// allocators guarantee.
+/// Offset in bytes of each buffer's address from a multiple of the distance between buffers. It limits a buffer's
+/// alignment to 256 bytes, the least that allocators guarantee.
 const SKEW: u64 = 0x100;
 
 /// All buffers of global memory, by index.

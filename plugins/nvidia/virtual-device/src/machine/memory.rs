@@ -94,7 +94,8 @@ impl Running<'_> {
         }
     }
 
-    /// Stores bytes to an address in any space for a lane. If not `is_defined`, the bytes become unwritten.
+    /// Stores bytes to an address in any space for a lane. Unless `is_defined`, the bytes of shared memory are marked
+    /// as never written; in global memory this is a fault.
     pub(crate) fn store(
         &mut self,
         (space, address): (PtxSpace, u64),
@@ -219,7 +220,8 @@ impl Operation for Access {
 }
 
 impl Access {
-    /// Stores a lane's elements; if only some elements are defined, stores each one separately.
+    /// Stores a lane's elements, whose bytes are in `bytes`. If some elements are undefined, stores each element
+    /// separately.
     fn put(
         &self,
         warp: &mut Running<'_>,

@@ -30,7 +30,7 @@ struct Record {
     atomic: bool,
 }
 
-/// Stands for several warps or lanes, instead of a warp or lane index.
+/// The warp or lane index in a [`Record`] that stands for accesses of several warps or lanes.
 const SEVERAL: u8 = u8::MAX;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -135,7 +135,7 @@ impl Shared {
         Ok(())
     }
 
-    /// Stores bytes for a lane. If not `is_defined`, the bytes become unwritten.
+    /// Stores bytes for a lane. Unless `is_defined`, the bytes are marked as never written.
     pub(crate) fn store(
         &mut self,
         address: u64,

@@ -15,7 +15,8 @@ pub(super) struct Follows {
     pub(super) ends: bool,
 }
 
-/// Returns the step at which lanes that diverge at each step reconverge; only the entries of jumps are used.
+/// Returns, for each step, the step at which lanes reconverge that diverge at it. Lanes diverge only at jumps, so the
+/// entries of other steps are unused.
 pub(super) fn reconvergence_points(steps: &[Follows]) -> Vec<u32> {
     let graph = Graph::of(steps);
     let dominators = graph.post_dominators();

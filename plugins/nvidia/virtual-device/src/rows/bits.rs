@@ -133,7 +133,7 @@ fn permutation(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn O
 }
 
 impl Permute {
-    /// Returns the four-bit selector of a result byte.
+    /// Returns the four-bit selector of result byte `byte_index`, for the control operand `c` and the mode.
     fn selector(&self, c: u64, byte_index: u64) -> u64 {
         let at = c & 3;
         match self.mode {

@@ -57,7 +57,7 @@ impl Style {
     }
 }
 
-/// Returns the bits of a binary32 result, with the canonical NaN.
+/// Returns the bits of a binary32 result; of any NaN, those of PTX's canonical NaN.
 fn single(value: f32) -> u64 {
     u64::from(if value.is_nan() { 0x7fff_ffff } else { value.to_bits() })
 }
@@ -107,7 +107,7 @@ pub(super) fn fused(form: &Form<'_>) -> Option<Compute> {
     three(form.ty(), move |a, b, c| style.write(Exact::fused(source.read(a), source.read(b), style.read(c))))
 }
 
-/// Returns division. Quotients are rounded correctly even for approximate opcodes.
+/// Returns `div`, whose quotients are rounded correctly even for approximate opcodes such as `div.approx`.
 pub(super) fn div(form: &Form<'_>) -> Option<Compute> {
     let style = Style::of(form)?;
     if form.ty().bits == 16 {

@@ -118,7 +118,7 @@ impl Operation for Test {
             warp.set(self.to, lane, is_past.into());
             all &= is_past;
         }
-        // The wait orders what precedes the arrivals before what follows it.
+        // A completed wait orders accesses before the arrivals before accesses after the wait.
         *warp.epoch += u32::from(all);
         // If the phase is not complete, other warps must run first.
         Ok(if all { Next::Continue } else { Next::Yield })

@@ -23,7 +23,8 @@ struct Tile {
     /// Number of registers of a lane, and number of bits of each.
     registers: usize,
     register_bits: u32,
-    /// For each element, row by row, the places that hold it or a replica: (lane, register, bit offset).
+    /// For each element, row by row, its locations (several if it is replicated): lane, register, bit offset in the
+    /// register.
     positions: Vec<Vec<(usize, usize, u32)>>,
 }
 

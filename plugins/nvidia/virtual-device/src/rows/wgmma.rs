@@ -28,7 +28,7 @@ pub(super) const ROWS: &[Row] = &[
 /// Number of rows of the result that one warp computes.
 const ROWS_OF_WARP: usize = 16;
 
-/// Bytes along K of one MMA, equal for all element types.
+/// Bytes of a row of A along K in one MMA, equal for all element types.
 const K_BYTES: usize = 32;
 
 /// Number of consecutive bytes that every swizzle keeps together.
@@ -207,7 +207,8 @@ impl Operation for Wgmma {
                 };
                 let mut word = 0;
                 for word_of_element in 0..each {
-                    // Two adjacent elements of a row, then eight rows below, then eight columns further.
+                    // A lane's elements in order: two adjacent ones of a row, then of the row eight below, then eight
+                    // columns further.
                     let result_element = index * each + word_of_element;
                     let row = lane / 4 + result_element / 2 % 2 * 8;
                     let column = result_element / 4 * 8 + lane % 4 * 2 + result_element % 2;

@@ -11,12 +11,12 @@ use tilewright_target::TargetDescription;
 /// cluster.
 #[derive(Debug, Clone)]
 pub(crate) struct ClusterPlan {
-    /// The accesses within one block's memory; the loads are those of one group of registers, which load from one
-    /// block.
+    /// The accesses within one block's memory. The loads are those of one group of registers, all from the memory of
+    /// one block.
     pub(super) scratch: Scratch,
     pub(super) groups: Groups,
-    /// For each lane bit, then warp bit, then block bit, the distance that it adds to the loaded block: the xor with
-    /// the own block index.
+    /// For each lane bit, then warp bit, then block bit, the distance that it adds: the block from which a thread loads
+    /// is its own block's index xor the distance.
     pub(super) distances: Vec<u64>,
     pub(super) lane_bits: u32,
     pub(super) warp_bits: u32,
@@ -24,7 +24,7 @@ pub(crate) struct ClusterPlan {
     pub(super) register_bits: u32,
     /// Whether any load accesses another block's memory.
     pub(super) leaves: bool,
-    /// Whether several blocks hold the same elements.
+    /// Whether several blocks have the same elements of the source.
     pub(super) copies: bool,
 }
 

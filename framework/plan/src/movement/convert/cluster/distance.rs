@@ -25,13 +25,13 @@ struct Step {
 }
 
 impl Distances {
-    /// Solves for the distances; `None` if no block of the cluster holds an element that some block needs.
+    /// Solves for the distances; `None` if some block needs an element that no block of the cluster has.
     pub(super) fn of(conversion: &ConversionProblem) -> Option<Self> {
         let (src, dst) = (&conversion.src, &conversion.dst);
         let own = Subspace::span(src.registers.iter().chain(&src.threads).copied());
         let blocks: Columns = src.blocks.iter().map(|&column| own.reduce(column)).collect();
         let solver = Solver::new(&blocks);
-        // Free unknowns are zero: of several blocks with the element this block, if it has it.
+        // Free unknowns are zero, so a block that has the element itself takes it from there.
         let step = |column: u64| {
             let distance = solver.solve(own.reduce(column))?;
             Some(Step { element: column ^ multiply(&src.blocks, distance), distance })
@@ -91,10 +91,10 @@ impl Distances {
 /// the thread itself adds).
 #[derive(Debug, Clone)]
 pub(super) struct Groups {
-    /// The registers that number the members of a group, each with its element. Each is one register bit, combined with
-    /// further bits so that the distances cancel.
+    /// For each bit of a register's index in its group: the register bits that it stands for, and their element. Each
+    /// is one register bit, combined with further bits so that the distances cancel.
     near: Vec<(u64, u64)>,
-    /// The register bits that number the groups, each with its element and distance.
+    /// For each bit of the group's index: its register bit, and the element and the distance that it adds.
     group_selectors: Vec<(u64, u64, u64)>,
 }
 
@@ -104,7 +104,7 @@ impl Groups {
         self.group_selectors.len() as u32
     }
 
-    /// Returns the distance of the block from which a group of registers loads.
+    /// Returns the distance that the group with this index adds to the block from which its registers load.
     pub(super) fn distance(&self, group: u64) -> u64 {
         let distances: Columns = self.group_selectors.iter().map(|&(_, _, distance)| distance).collect();
         multiply(&distances, group)

@@ -28,7 +28,8 @@ impl ClusterPlan {
         (0..1u64 << self.register_bits).map(of).collect()
     }
 
-    /// Emits the loads of each group of registers; a group loads from one block.
+    /// Returns the emitters of the loads of each group of registers, and emits the addresses of the memories: a group
+    /// loads from one block.
     fn loads<'a>(
         &'a self,
         builder: &mut Builder,

@@ -47,8 +47,8 @@ impl Coordinates {
     }
 }
 
-/// Returns the columns that number the rounds (fillings of scratch memory): register columns of both sides, so that
-/// every thread has an equal share of each round.
+/// Returns the elements that the bits of the round's number add (a round is one filling of scratch memory). They are in
+/// the registers of both sides, so every thread has an equal share of each round. An error if there are too few.
 fn numbering(
     conversion: &ConversionProblem,
     taken: &mut Subspace,

@@ -6,7 +6,8 @@ use super::Sides;
 use crate::movement::choose::swizzle::{self, ScratchLayout};
 use crate::movement::tile::{LocatedAccessor, Phase, Tile, find_common_segment};
 
-/// Parameters of a scratch layout: the lanes and banks of writer and reader, and the vector.
+/// The parameters of a scratch layout: the lanes and banks of writer and reader, the elements of the vector (which one
+/// access moves), and the elements that come first in the banks.
 struct Shape {
     writer: Phase,
     reader: Phase,
@@ -82,9 +83,8 @@ impl Shape {
     }
 }
 
-/// Returns sets of columns that come first in the banks: none, or up to `most` further register columns of one side,
-/// which make its accesses wider. Each set comes with the number of its columns from the source and from the
-/// destination.
+/// Returns sets of elements that come first in the banks: none, or up to `most` further register columns of one side,
+/// which make its accesses wider. Each is (columns from the source, columns from the destination, the columns).
 fn fills(vector: &[u64], src: &LocatedAccessor, dst: &LocatedAccessor, most: usize) -> Vec<(usize, usize, Columns)> {
     let mut fills = vec![(0, 0, Columns::new())];
     for extra in 1..=most {
@@ -94,7 +94,8 @@ fn fills(vector: &[u64], src: &LocatedAccessor, dst: &LocatedAccessor, most: usi
     fills
 }
 
-/// Returns `extra` register columns that are independent of the vector; `None` if there are fewer.
+/// Returns the first `extra` of the register columns `registers` that are independent of the vector; `None` if there
+/// are fewer.
 fn fill(vector: &[u64], registers: &[u64], extra: usize) -> Option<Columns> {
     let mut space = Subspace::span(vector.iter().copied());
     let fill: Columns = registers.iter().copied().filter(|&column| space.insert(column)).take(extra).collect();

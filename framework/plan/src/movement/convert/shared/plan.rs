@@ -72,7 +72,7 @@ pub(super) struct Sides<'a> {
 pub(super) struct Best {
     chosen: Option<(ScratchLayout, TileStats, TileStats)>,
     bound: bound::Bound,
-    /// The fewest stores and loads that a warp can issue.
+    /// The fewest stores, and the fewest loads, that a warp can issue in any layout.
     fewest_accesses: [u64; 2],
 }
 
@@ -106,8 +106,8 @@ impl Best {
 }
 
 impl Sides<'_> {
-    /// Returns the counts of one side's accesses: the best of the widest plain accesses and the given instructions;
-    /// `None` if none fits.
+    /// Returns the counts of the cheapest accesses of one side in a memory: by the widest plain accesses that fit, or
+    /// by an instruction of `tiles`. `None` if none fits.
     fn stats(
         &self,
         side: &LocatedAccessor,
@@ -142,7 +142,7 @@ impl Sides<'_> {
     }
 }
 
-/// Returns the cycles of one side's accesses without their latency.
+/// Returns the cycles of the stores, or of the loads, of one warp without their latency.
 fn cycles_of(stats: &TileStats, direction: Direction, target: &TargetDescription) -> f64 {
     let (issued, wavefronts) = (stats.issued(), stats.wavefronts());
     let counts = match direction {
@@ -164,7 +164,8 @@ pub(crate) fn stays_in_warps(conversion: &ConversionProblem) -> bool {
     conversion.origin.as_ref().is_some_and(|origin| !origin.crosses_warps(conversion.lane_mask()))
 }
 
-/// Lower bound of the cycles of all plans through shared memory: accesses and a barrier.
+/// Returns a lower bound of the cycles of all plans through shared memory: the fewest accesses, and a block barrier if
+/// elements cross warps.
 pub(crate) fn cycles_lower_bound(conversion: &ConversionProblem, context: &PlanContext<'_>) -> f64 {
     let barriers = u64::from(!stays_in_warps(conversion));
     let counts = Counts { barriers, ..bound::of_shared(conversion, context).least_counts() };

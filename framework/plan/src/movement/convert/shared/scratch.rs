@@ -24,7 +24,8 @@ impl Scratch {
         &self.swizzle
     }
 
-    /// Returns the stats of a plan with these counts and this bound.
+    /// Returns the stats of a plan with these operation counts of a warp and this lower bound, for a block of `warps`
+    /// warps.
     pub(crate) fn stats(&self, counts: Counts, bound: Bound, warps: u64, target: &TargetDescription) -> PlanStats {
         PlanStats {
             counts,

@@ -12,26 +12,26 @@ use super::selects::{Select, Selects, Word};
 use super::words::{WORD_BITS, Words, replicas, room};
 use tilewright_kernel::Element;
 
-/// A byte merge: a destination word whose bytes come from two words.
+/// A byte merge: a destination word whose bytes come from the words `a` and `b`, by the byte selector `even` or `odd`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ByteMerge {
     pub(super) a: Word,
     pub(super) b: Word,
-    /// Index of the parity of the thread index that selects one of the two byte selectors.
+    /// Index of the parity of the thread index that chooses between both byte selectors.
     pub(super) parity: u32,
     pub(super) even: u16,
     pub(super) odd: u16,
 }
 
-/// The destination's words in register order, each with the byte merge that makes it.
+/// The byte merge of each destination word, with the destination's registers divided into words in register order.
 #[derive(Debug, Clone)]
 pub(super) struct ByteMerges {
     pub(super) byte_merges: Vec<ByteMerge>,
     pub(super) words: Words,
 }
 
-/// Finds byte merges that replace the selects of the words `taken`; returns them with the number of remaining selects.
-/// `None` if they would take more operations than the selects.
+/// Finds byte merges that replace the last selects of the destination's words `taken`; returns them with the number of
+/// remaining selects. `None` if they would take more operations than the selects.
 pub(super) fn byte_merges(
     element: Element,
     words: &Words,
@@ -52,7 +52,8 @@ pub(super) fn byte_merges(
     (byte_merges.byte_merges.len() as u64 + left <= selects.selects.len() as u64).then_some((byte_merges, left))
 }
 
-/// Returns the byte merge of one word in register order; `None` if the bytes of the word are not from two words.
+/// Returns the byte merge that makes destination word `word` of `ordered`; `None` if its bytes are not from two words,
+/// or the choice depends on several parities.
 fn joined(
     element: Element,
     words: &Words,

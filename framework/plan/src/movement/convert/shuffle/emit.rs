@@ -88,7 +88,8 @@ impl ShufflePlan {
         self.unpack(builder, &self.words, &taken)
     }
 
-    /// Returns the columns of the source lane: the lane bits that each bit of the thread index adds.
+    /// Returns for each bit of the thread index the bits that it adds to the index of the lane from which the thread
+    /// reads.
     fn lane_columns(&self) -> Vec<u64> {
         let mask = (1u64 << self.lane_bits) - 1;
         self.source_thread.iter().map(|&thread| thread & mask).collect()

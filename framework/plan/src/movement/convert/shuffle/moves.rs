@@ -40,7 +40,8 @@ pub(super) struct Moves {
 }
 
 impl Move {
-    /// Returns the operation counts of the move on `words` words; an element takes `words_per_element` shuffles.
+    /// Returns the operation counts of a warp for the move of `words` words; shuffling a word takes `words_per_element`
+    /// shuffles.
     fn counts(self, words: u64, words_per_element: u64) -> Counts {
         match self {
             Self::Swap { .. } => {
@@ -57,7 +58,7 @@ impl Move {
         }
     }
 
-    /// Returns the new position of an element that was at position `from`.
+    /// Returns the position after the move of the element that was at `from`.
     fn applied(self, from: Position) -> Position {
         let Position { mut register, mut thread } = from;
         match self {
@@ -103,7 +104,7 @@ impl Moves {
         }
     }
 
-    /// Returns the shuffles of the dependent chain of the moves, one for each move that shuffles.
+    /// Returns the dependent chain of the moves: one shuffle for each move that shuffles.
     pub(super) fn chain(&self, xors: LaneXors) -> Counts {
         let of_move = |one: Move| match one {
             Move::Swap { .. } => Counts { shuffles: 1, swaps: 1, ..Counts::default() },
@@ -130,7 +131,8 @@ impl Moves {
         all
     }
 
-    /// Returns the operation counts of all moves on `words` words; an element takes `words_per_element` shuffles.
+    /// Returns the operation counts of a warp for all moves of `words` words; shuffling a word takes
+    /// `words_per_element` shuffles.
     pub(super) fn counts(&self, words: u64, words_per_element: u64) -> Counts {
         self.iter().fold(Counts::default(), |sum, one| sum.plus(one.counts(words, words_per_element)))
     }
@@ -145,8 +147,8 @@ impl Moves {
     }
 }
 
-/// Returns the origin of the destination's elements after the move `by`, relative to the moved source. If `copies`, the
-/// move's register bit only selects replicas; after the move its lane bit does.
+/// Returns the origin of the destination's elements in the source after the move `by`. If `copies`, the register bit of
+/// the move only numbers replicas; after the move its lane bit does.
 pub(super) fn moved(origin: &Origin, by: Move, copies: bool) -> Origin {
     let all = |positions: &[Position]| positions.iter().map(|&p| by.applied(p)).collect::<Vec<_>>();
     let mut of_threads = all(&origin.of_threads);

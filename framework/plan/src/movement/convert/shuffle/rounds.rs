@@ -11,7 +11,7 @@ use super::words::WordMap;
 /// One round of shuffles: every thread receives one word from a thread of its warp.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Round {
-    /// The word that a thread offers; `None` if every thread would read from itself.
+    /// The word that every thread offers; `None` if every thread would read from itself.
     pub(super) offered: Option<Word>,
     /// The thread from which thread 0 receives its word.
     pub(crate) thread: u64,
@@ -24,8 +24,9 @@ impl Round {
     }
 }
 
-/// Finds the columns of `P`: for each bit of the thread index, the word that it adds to the round's number. Every
-/// combination of thread bits whose source is thread 0 must read word 0.
+/// Finds the columns of `P`: for each bit of the thread index, the word index that it adds (over F2) to the number of
+/// the round, to give the destination word of the thread. Every combination of thread bits whose source is thread 0
+/// must read word 0.
 ///
 /// Thread bits that need no change of word come first. For each of the others one word bit is found whose source thread
 /// is not yet among the sources. Without replicas on either side this always succeeds: two spaces of equal dimension
@@ -49,12 +50,12 @@ pub(super) fn choose_destinations(map: &WordMap) -> Option<Vec<u64>> {
     })
 }
 
-/// Max number of combinations of words that the search tries.
+/// Max number of choices of a word for a thread bit that the search tries.
 const MOST_TRIED: u32 = 2000;
 
 /// Returns the columns of a `P` for which every thread reads from itself in the rounds of words that all threads
-/// already hold. The number of other rounds is at most the number of missing words. `None` if some thread holds no word
-/// that it needs.
+/// already have. The number of other rounds is then at most the number of missing words. `None` if some thread has none
+/// of the words that it needs.
 pub(super) fn keep_local_words(map: &WordMap) -> Option<Vec<u64>> {
     let threads: Vec<u64> = map.of_words.iter().map(|p| p.thread).collect();
     let solver = Solver::new(&threads);
@@ -62,7 +63,7 @@ pub(super) fn keep_local_words(map: &WordMap) -> Option<Vec<u64>> {
     position.map(|(bit, p)| solver.solve(p.thread ^ 1 << bit)).collect()
 }
 
-/// A span of (source thread, source word) pairs; it pairs thread zero with word zero only.
+/// A span over F2 of (source thread, source word) pairs, in which thread 0 is paired with word 0 only.
 #[derive(Clone, Default)]
 struct Pairs {
     pivots: SmallVec<[Position; 12]>,
@@ -109,14 +110,14 @@ fn search(map: &WordMap, pairs: &Pairs, chosen: &mut Vec<u64>, budget: &mut u32)
     false
 }
 
-/// Returns the columns of `Q`: for each bit of the thread index, the word that a thread adds to the word of a shuffle
-/// round to get the word that it offers.
+/// Returns the columns of `Q`: for each bit of the offering thread's index, the word index that it adds (over F2) to
+/// the round's word, to give the word that the thread offers.
 pub(super) fn offers(requested: &[Position], source_thread: &[u64]) -> Vec<u64> {
     let units: Vec<u64> = (0..requested.len()).map(|bit| 1 << bit).collect();
     let all: Vec<u64> = source_thread.iter().chain(&units).copied().collect();
     let solver = Solver::new(&all);
     let word = |unit: &u64| {
-        // Threads from which nobody reads may offer anything: they count as the units that complete the span.
+        // Threads from which no thread reads may offer any word: the appended unit vectors solve for them.
         let combination = solver.solve(*unit).unwrap_or(0);
         let asking = requested.iter().enumerate().filter(|(bit, _)| combination >> bit & 1 == 1);
         asking.fold(0, |sum, (_, p)| sum ^ p.register)

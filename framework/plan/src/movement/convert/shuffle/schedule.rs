@@ -28,7 +28,8 @@ pub(super) struct ShuffleProblem<'a> {
     pub(super) target: &'a TargetDescription,
 }
 
-/// The sources of the words that threads take: the columns of `P`, of `Q`, and of the source thread.
+/// For given columns of `P`, the words that threads take and offer: the columns of `P`, of `Q`, and of the source
+/// thread.
 struct RoundSources {
     dst_columns: Vec<u64>,
     src_columns: Vec<u64>,
@@ -39,9 +40,9 @@ struct RoundSources {
 }
 
 impl ShuffleProblem<'_> {
-    /// Returns the shuffle plan of the fewest cycles for the given columns of `P`. Variants are parities in either
-    /// order, and words that stay in their thread selected separately or together with received words. `None` if each
-    /// variant takes `most` cycles or more.
+    /// Returns the shuffle plan of the fewest cycles for the given columns of `P`; `None` if it takes `most` cycles or
+    /// more. It is the best of four variants: parities in either order, and words that stay in their thread selected
+    /// separately or together with received words.
     pub(super) fn best(&self, dst_columns: &[u64], most: f64) -> Option<ShufflePlan> {
         let schedule = RoundSources::new(self.map, dst_columns);
         let words_per_element = u64::from(self.conversion.element.bits().div_ceil(WORD_BITS));
@@ -102,7 +103,8 @@ impl RoundSources {
         let identity = source_thread.iter().enumerate().all(|(bit, &thread)| thread == 1 << bit);
         let rounds = (0..1u64 << map.of_words.len()).map(|dst| {
             let source = map.of_word(dst);
-            // Offered words are relative to thread 0, so the contribution of the source thread is removed.
+            // The word that a thread offers is counted relative to thread 0, so the contribution of the source thread
+            // is removed.
             let src = source.register ^ multiply(&src_columns, source.thread);
             (src, (!identity || source.thread != 0).then_some(source.thread))
         });

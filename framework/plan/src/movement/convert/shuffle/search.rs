@@ -16,7 +16,7 @@ use super::words::{WordMap, Words, lane_local, room};
 use super::{ShufflePlan, WORD_BITS};
 use tilewright_target::{LaneXors, TargetDescription};
 
-/// Max total number of words of the sequences that are compared, since the time of the search grows with it.
+/// Max total number of words over all sequences of moves that are compared, since the time of the search grows with it.
 const MOST_WEIGHED: u64 = 1024;
 /// Max number of moves in a sequence.
 const MOST_MOVES: usize = 4;
@@ -35,7 +35,7 @@ struct Search<'a> {
     xors: LaneXors,
     best: Option<ShufflePlan>,
     target: &'a TargetDescription,
-    /// The cycles from which on a plan is of no use.
+    /// The cycles that a plan must stay below: at first the caller's limit, then the cycles of the best plan.
     most: f64,
     budget: u64,
     reason: Option<String>,
@@ -81,7 +81,8 @@ impl Search<'_> {
         }
     }
 
-    /// Plans the rounds of shuffles after the given moves; returns false if more moves cannot be cheaper.
+    /// Plans the rounds of shuffles after the given moves, and keeps the plan if it is the best; returns false if more
+    /// moves cannot be cheaper.
     fn weigh(&mut self, origin: &Origin, moves: &Moves) -> bool {
         let Some(words) = Words::new(self.conversion, origin, moves) else { return true };
         let words_per_element = u64::from(self.conversion.element.bits().div_ceil(WORD_BITS));
@@ -113,7 +114,7 @@ impl Search<'_> {
         true
     }
 
-    /// Returns candidates for the next move; a regrouping comes together with the swap that needs it.
+    /// Returns candidates for the next step: one move, or a regrouping with the swap that needs it.
     fn next(&self, origin: &Origin, moves: &Moves) -> Vec<[Option<Move>; 2]> {
         let inside = lane_local(origin) & !moves.outer;
         let blends = inside.count_ones() < room(self.conversion.element);
@@ -150,7 +151,8 @@ impl Search<'_> {
         found
     }
 
-    /// Returns the start of the path to a lane bit; `None` if the lane bit stays, or if no path leads to it.
+    /// Returns the register bit at the start of the path to a lane bit; `None` if the lane bit stays, or if no register
+    /// bit is on its path.
     fn start(&self, origin: &Origin, lane: u32) -> Option<Start> {
         let mut at = lane;
         for _ in 0..=self.conversion.lane_bits {
@@ -171,7 +173,7 @@ impl Search<'_> {
         None
     }
 
-    /// Returns the first register bit beyond the source's register bits that nothing reads.
+    /// Returns the lowest register bit beyond the source's registers that no destination position reads.
     fn copies(&self, origin: &Origin) -> u32 {
         let past = self.conversion.src.registers.len() as u32;
         let read = used(origin);
@@ -179,7 +181,7 @@ impl Search<'_> {
     }
 }
 
-/// Whether the register bit of the move `by` only numbers replicas.
+/// Whether no destination position reads the register bit of the move `by`, so that the bit only numbers replicas.
 fn selects_only_replicas(origin: &Origin, by: Move) -> bool {
     match by {
         Move::Swap { register, .. } | Move::ShuffleSwap { register, .. } | Move::Blend { register, .. } => {
@@ -189,12 +191,12 @@ fn selects_only_replicas(origin: &Origin, by: Move) -> bool {
     }
 }
 
-/// Whether registers hold elements that come from lanes with the bit `lane` set.
+/// Whether some destination register takes its element from a lane that differs in the bit `lane`.
 fn taken_in(origin: &Origin, lane: u32) -> bool {
     origin.of_registers.iter().any(|p| p.thread >> lane & 1 == 1)
 }
 
-/// Returns the mask of the source register bits that are read.
+/// Returns the mask of the source register bits that some destination position reads.
 fn used(origin: &Origin) -> u64 {
     origin.of_registers.iter().chain(&origin.of_threads).fold(0, |sum, p| sum | p.register)
 }

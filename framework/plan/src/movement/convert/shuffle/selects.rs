@@ -37,23 +37,23 @@ pub(super) struct Selects {
     known: FxHashMap<Select, u32>,
 }
 
-/// A linear map from threads to words, as a function of parities of the thread index.
+/// A linear map from threads to word indices, as a function of parities of the thread index.
 #[derive(Debug, Clone)]
 pub(super) struct ByParity {
-    /// The word (as bits of its index) that each odd parity adds.
+    /// For each parity, the bits of the word index that it adds if it is odd.
     added: SmallVec<[u64; 8]>,
 }
 
 impl ByParity {
-    /// Returns the word (as bits of its index) added in a thread with the given parities.
+    /// Returns the word index of the threads whose parities are the bits of `parities`.
     pub(super) fn word(&self, parities: usize) -> u64 {
         tilewright_layout::f2::multiply(&self.added, parities as u64)
     }
 }
 
-/// Decomposes two maps, each given by one word for each thread bit, into functions of common parities of the thread
-/// index. Returns the mask of the thread bits of each parity, and both maps over the parities. `reversed` reverses the
-/// order of the parities.
+/// Decomposes two maps from threads to word indices into functions of common parities of the thread index. The maps are
+/// given by the index bits that each thread bit adds. Returns the mask of the thread bits of each parity, and both
+/// maps. `reversed` reverses the order of the parities.
 pub(super) fn by_parities(taken: &[u64], offered: &[u64], reversed: bool) -> (Vec<u64>, ByParity, ByParity) {
     let (taken, offered) = (swaps(taken), swaps(offered));
     let mut masks: Vec<u64> = Vec::new();

@@ -36,16 +36,16 @@ pub(crate) struct ShufflePlan {
 }
 
 impl ShufflePlan {
-    /// Number of shuffles that move one element, or one group of packed elements.
+    /// Number of shuffles that move one word: 1, or 2 for elements of 64 bits.
     pub(super) fn words_per_element(&self) -> u64 {
         u64::from(self.element.bits().div_ceil(WORD_BITS))
     }
 
-    /// Returns the dependent chain of shuffles: those of the moves, then those of the rounds, which are independent.
+    /// Returns the dependent chain of shuffles: those of the moves, then one for all rounds, which are independent.
     pub(crate) fn chain(&self) -> Counts {
         let mut moving = self.rounds.iter().filter(|round| !round.stays()).peekable();
         let shuffles = u64::from(moving.peek().is_some());
-        // The slowest of the rounds is waited for.
+        // One shuffle stands for all rounds: it has a constant lane xor only if all rounds have.
         let shuffles_xor = if moving.all(|round| self.across(round).is_some()) { shuffles } else { 0 };
         self.moves.chain(self.xors).plus(Counts { shuffles, shuffles_xor, ..Counts::default() })
     }

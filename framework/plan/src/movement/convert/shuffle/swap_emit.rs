@@ -48,7 +48,8 @@ impl ShufflePlan {
                     let (inner, outer) = (inner_bit(&self.words, inner), outer_bit(&self.words, outer));
                     let [low, high] = [0, 1].map(|kept| self.selector(|element| own_or_other(element, inner, kept)));
                     in_pairs(&mut words, outer, |[a, b]| {
-                        // The own elements of the second word are those of `b`.
+                        // In the second permute `b` comes first, since the elements that stay in the second word are
+                        // its own.
                         [builder.permute_bytes(a, b, low), builder.permute_bytes(b, a, high)]
                     });
                 }
@@ -81,8 +82,8 @@ impl ShufflePlan {
         })
     }
 
-    /// Returns the byte selector for a word whose elements come from two words. `source` gives, for each element, the
-    /// word (0 or 1) and the element in that word.
+    /// Returns the byte selector that makes a word of elements of two words. For the element with an index in the new
+    /// word, `source` returns the word (0 or 1) that it comes from and its index there.
     fn selector(&self, source: impl Fn(u64) -> (u16, u64)) -> u16 {
         let bytes = u64::from(self.element.bits() / 8);
         let nibble = |byte: u64| {
@@ -93,18 +94,18 @@ impl ShufflePlan {
     }
 }
 
-/// Returns the source of an element (word and element in it): the word itself if the element's index has `kept` in the
-/// bit `bit`; otherwise the other word, at the index with the bit flipped.
+/// Returns the source of an element as (word, index there): its own word (0) at the same index if the bit `bit` of the
+/// index is `kept`; otherwise the other word (1), at the index with this bit flipped.
 fn own_or_other(element: u64, bit: u64, kept: u64) -> (u16, u64) {
     if u64::from(element & bit != 0) == kept { (0, element) } else { (1, element ^ bit) }
 }
 
-/// Returns the difference of the word indices that differ in a register bit.
+/// Returns the bit of the word index, as a power of two, that stands for a source register bit.
 fn outer_bit(words: &Words, register: u32) -> usize {
     words.src_outer.iter().position(|&bit| bit == register).map_or(0, |at| 1 << at)
 }
 
-/// Returns the difference of the element indices within a word that differ in a register bit.
+/// Returns the bit of the element index within a word, as a power of two, that stands for a source register bit.
 fn inner_bit(words: &Words, register: u32) -> u64 {
     words.src_inner.iter().position(|&bit| bit == register).map_or(0, |at| 1 << at)
 }

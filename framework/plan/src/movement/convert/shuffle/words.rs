@@ -27,8 +27,9 @@ pub(in super::super) struct Words {
 }
 
 impl Words {
-    /// Partitions registers into words, for elements that come from `origin` after `moves`. The moves determine for
-    /// some bits whether they are within words. `None` if a bit that must be within words does not stay there.
+    /// Partitions registers into words, for elements that come from `origin` after `moves`. The moves fix the role of
+    /// some register bits: within words, or numbering words. `None` if a bit that a move needs within words does not
+    /// stay there.
     pub(super) fn new(conversion: &ConversionProblem, origin: &Origin, moves: &Moves) -> Option<Self> {
         let room = room(conversion.element) as usize;
         let lane_local = lane_local(origin);
@@ -67,8 +68,7 @@ impl Words {
         (replicas(word, &self.src_outer) | replicas(element, &self.src_inner)) & self.src_mask
     }
 
-    /// Returns the same destination registers in words of consecutive registers, with an upper limit of 2^`room`
-    /// registers for each word.
+    /// Returns the destination's registers regrouped into words of consecutive registers, at most 2^`room` in each.
     pub(super) fn in_register_order(&self, room: u32) -> Self {
         let mut bits = [&self.dst_inner[..], &self.dst_outer].concat();
         bits.sort_unstable();
@@ -86,7 +86,8 @@ pub(super) fn room(element: Element) -> u32 {
     (WORD_BITS / element.bits()).max(1).trailing_zeros()
 }
 
-/// Returns the mask of the source register bits that become exactly one register bit of the destination.
+/// Returns the mask of the source register bits that exactly one destination bit reads: a register bit, which reads
+/// nothing else.
 pub(super) fn lane_local(origin: &Origin) -> u64 {
     let (mut once, mut repeated) = (0, 0);
     for p in &origin.of_registers {
@@ -105,7 +106,8 @@ pub(super) fn gather(replicas: u64, bits: &[u32]) -> u64 {
     bits.iter().enumerate().fold(0, |sum, (at, &bit)| sum | (replicas >> bit & 1) << at)
 }
 
-/// The source position of each word of the destination, with registers counted in words.
+/// The source position (word, thread) that each bit of a destination word's index adds, and each bit of the thread
+/// index.
 pub(super) struct WordMap {
     pub(super) of_words: Vec<Position>,
     pub(super) of_threads: Vec<Position>,

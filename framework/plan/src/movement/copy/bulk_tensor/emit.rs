@@ -14,10 +14,10 @@ pub struct TensorCopySource<'a> {
 }
 
 impl TensorCopy {
-    /// Emits the copies of all boxes between the shared memory at `buffer` and the tensor; one warp must execute this
-    /// code. Copies to shared memory complete on `mbarrier`, at which the warp arrives with the bytes of all boxes.
-    /// Copies from shared memory are committed; the caller must first emit a proxy fence and a barrier for all threads
-    /// that stored the data.
+    /// Emits the copies of all boxes between the shared memory at `buffer` and the tensor; exactly one warp must
+    /// execute this code. Copies to shared memory complete on `mbarrier`, at which the warp arrives with the bytes of
+    /// all boxes. Copies from shared memory are committed as a group; the caller must first emit a proxy fence and a
+    /// barrier for all threads that stored the data.
     pub fn emit(&self, builder: &mut Builder, buffer: Value, source: TensorCopySource<'_>, mbarrier: Value) {
         if self.queue().is_none() {
             builder.mbarrier_arrive(mbarrier, self.bytes() as u32);
@@ -28,8 +28,8 @@ impl TensorCopy {
         }
     }
 
-    /// Emits the copies of all boxes without the arrival at the mbarrier and without the commit, which the caller
-    /// emits.
+    /// Emits only the copies of all boxes, as [`TensorCopy::emit`]; the caller emits the arrival at the mbarrier, or
+    /// the commit.
     pub fn emit_tensor_copies(
         &self,
         builder: &mut Builder,

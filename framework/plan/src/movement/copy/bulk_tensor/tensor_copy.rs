@@ -120,8 +120,8 @@ fn tensor_copies_of(
     })
 }
 
-/// Plans the copy of fewest boxes by any instruction; also returns the rejected instructions, each with the reason.
-/// `direction` is the direction of the access to shared memory.
+/// Plans the copy of fewest boxes by any instruction; `None` if there is none. Also returns the rejected instructions,
+/// each with the reason. `direction` is that of the access to shared memory: a store for a copy to shared memory.
 pub(crate) fn by_tensor_copies(
     problem: &AsyncCopySpec<'_>,
     direction: Direction,
@@ -133,7 +133,8 @@ pub(crate) fn by_tensor_copies(
     best_of(plans, TensorCopy::box_count)
 }
 
-/// Returns the box operand of an instruction that copies in this direction; `None` if it does not.
+/// Returns the box operand of an instruction that copies boxes in this direction, seen from shared memory; `None` for
+/// other instructions.
 fn box_of(row: &Instruction, direction: Direction) -> Option<&TensorCopyOperand> {
     let row_direction = match row.completion {
         Completion::Mbarrier => Direction::Store,
@@ -184,8 +185,8 @@ fn find_best_tiling(
     best.ok_or_else(|| Rejected::list(&rejected))
 }
 
-/// Returns the number of boxes that fill a memory layout, and the index of their canonical layout among those of the
-/// operand. Elements of the tensor are contiguous along `first` in global memory.
+/// Returns the fewest boxes that fill the memory layout `memory`, and the index of their canonical layout in `operand`.
+/// In global memory, elements of the tensor are contiguous along `first`.
 ///
 /// # Errors
 /// For each canonical layout a sentence on why its boxes do not fill the memory.
@@ -201,9 +202,9 @@ pub(crate) fn count_boxes(
     find_best_tiling(memory, first, element_bits, operand).map(|(tiling, index)| (1 << tiling.box_starts.len(), index))
 }
 
-/// Builds the memory layout that boxes of a canonical layout fill. Order: one row of a box along `first`, then the
-/// other axes, the last one fastest, then the rest along `first`; then the XOR swizzle. `None` if an element is
-/// narrower than a byte or wider than a row of a box.
+/// Builds the memory layout that boxes with the layout `box_layout` fill for a tensor of this shape. Its offsets
+/// follow: one row of a box along `first`, then the other axes, the last one fastest, then the rest along `first`; then
+/// the XOR swizzle. `None` if an element is narrower than a byte or wider than a row of a box.
 ///
 /// # Errors
 /// [`LayoutError`]: sizes that are no powers of two.
@@ -229,8 +230,8 @@ pub fn find_tensor_copy(
     layouts::in_memory(&columns, &outs).map(Some)
 }
 
-/// Returns the axis whose elements are contiguous in global memory; all other strides must be multiples of the
-/// alignment that the instruction requires.
+/// Returns the axis along which elements are contiguous in global memory. An error if there is none, or if the tensor's
+/// address or another stride is no multiple of the alignment that the instruction requires.
 fn first_axis(problem: &AsyncCopySpec<'_>, operand: &TensorCopyOperand) -> Result<Dim, String> {
     let (required_alignment, bytes) = (u64::from(operand.global_alignment.max(1)), u64::from(problem.element_bits / 8));
     let axes = &problem.global.axes;
@@ -303,7 +304,8 @@ fn copy_of(
     })
 }
 
-/// Returns the number of global-memory transactions of one box, each of `unit` bytes.
+/// Returns the number of global-memory transactions, each of `unit` bytes, of one box with these sizes (log2) and this
+/// origin.
 fn units(problem: &AsyncCopySpec<'_>, sizes: &[(Dim, u32)], begins: &[u64], unit: u64) -> u64 {
     let bytes = u64::from(problem.element_bits / 8);
     let Some((&(_, row_bits), rows)) = sizes.split_first() else { return 0 };

@@ -15,8 +15,8 @@ pub(super) struct Tiling {
     pub(super) box_starts: Vec<u64>,
 }
 
-/// Finds the boxes of the canonical layout `box_layout` that fill the memory. Elements are contiguous along `first` in
-/// global memory. The error gives the reason why there are none.
+/// Divides the memory layout into boxes with the layout `box_layout`. Elements are contiguous along `first` in global
+/// memory. The error gives the reason why no boxes fill the memory.
 pub(super) fn tiling(
     memory: &LinearLayout,
     first: Dim,
@@ -56,7 +56,8 @@ pub(super) fn tiling(
     Ok(Tiling { axes, box_bits: within as u32, box_starts })
 }
 
-/// Returns the layout's columns before the XOR swizzle was applied; the swizzle is its own inverse.
+/// Returns the columns of the layout to which the XOR swizzle of `box_layout` was applied; the swizzle is its own
+/// inverse.
 fn undo_swizzle(memory: &LinearLayout, element_bytes: u64, box_layout: &TensorCopyLayout) -> Vec<u64> {
     let columns = memory.columns_of(Dim::OFFSET);
     let at = |bit: usize| {
@@ -67,7 +68,8 @@ fn undo_swizzle(memory: &LinearLayout, element_bytes: u64, box_layout: &TensorCo
     (0..columns.len()).map(at).collect()
 }
 
-/// Returns the axis along which a column moves, and the distance; `None` if it moves along no axis or along several.
+/// Returns the axis along which a column of the layout moves, and the distance in elements; `None` if it moves along no
+/// axis or along several.
 fn step(memory: &LinearLayout, column: u64) -> Option<(Dim, u64)> {
     let moved = memory.outs().iter().map(|(dim, _)| (dim, memory.outs().coordinate(column, dim)));
     let mut moved = moved.filter(|&(_, by)| by != 0);
@@ -75,7 +77,8 @@ fn step(memory: &LinearLayout, column: u64) -> Option<(Dim, u64)> {
     only.filter(|_| moved.next().is_none())
 }
 
-/// Doubles the box along the axis of a step; returns false if the instruction cannot copy such a box.
+/// Doubles the box along the axis of a step, if the step continues the box; returns false if it does not, or the
+/// instruction cannot copy such a box.
 fn grows(
     axes: &mut Vec<(Dim, u32)>,
     step: Option<(Dim, u64)>,
