@@ -25,7 +25,7 @@ impl GivenLayouts {
         }
     }
 
-    /// Whether the tensors of the plan have these layouts but for the order of registers, which costs nothing to change;
+    /// Whether the tensors of the plan have these layouts in any order of registers, which costs nothing to change;
     /// those of no layout have any.
     fn are_those_of(&self, plan: &MmaPlan, batches: Option<Batches>) -> Result<bool, LayoutError> {
         for (side, (given, planned)) in self.operands.iter().zip([&plan.a, &plan.b]).enumerate() {

@@ -165,7 +165,7 @@ fn explains(out: &str) {
     assert!(numbers(out, "block barriers") == [1] || numbers(out, "warp barriers") == [1], "{out}");
     let bits = out.lines().filter(|line| line.trim_start().starts_with("offset ")).count();
     assert_eq!(1 << bits, 128 * 64, "every bit of the offset is shown: {out}");
-    assert!(out.contains("then by cycles of the block on h100:"), "{out}");
+    assert!(out.contains("by predicted cycles of a block on h100:"), "{out}");
     assert!(out.lines().any(|line| line.trim().starts_with("shared") && line.contains(" chosen: ")), "{out}");
     assert!(out.lines().any(|line| line.trim().starts_with("shuffle") && line.contains("rejected: ")), "{out}");
 }
