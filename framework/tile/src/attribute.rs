@@ -101,7 +101,7 @@ impl Attributes {
 }
 
 impl TypedNumber {
-    /// The signed value of an integer; `None` for a floating-point number.
+    /// The signed value of an integer; `None` for numbers of other types.
     #[must_use]
     pub fn as_integer(&self) -> Option<i64> {
         match self.ty {
@@ -270,7 +270,7 @@ fn separated<T>(
     Ok(())
 }
 
-/// Whether a name needs no quotes: a letter or underscore, followed by letters, digits, `_`, `$` and `.`.
+/// Whether a name needs no quotes: it is a letter or underscore, followed by letters, digits, `_`, `$` and `.`.
 fn is_bare(name: &str) -> bool {
     let first = |c: char| c.is_ascii_alphabetic() || c == '_';
     // Other characters, such as the `-` of some dialect names, need quotes.

@@ -16,14 +16,14 @@ pub(super) fn text(float: Float, bits: u64) -> String {
     }
 }
 
-/// The significant digits of a number, without zeros at either end, and the power of ten of the last digit.
+/// The significant digits of a number, without zeros at either end, and the exponent of ten of the last digit.
 struct Digits {
     digits: String,
     last: i32,
 }
 
 impl Digits {
-    /// The power of ten of the first digit.
+    /// The exponent of ten of the first digit.
     fn first(&self) -> i32 {
         self.last + self.digits.len() as i32 - 1
     }
@@ -39,10 +39,12 @@ fn short(value: f64, _: Float) -> Option<String> {
     Some(format!("{}{first}.{rest:0<PRECISION$}e{sign}{:02}", minus(value), exponent.unsigned_abs()))
 }
 
-/// The decimal text with enough digits to distinguish all numbers of the type: `0.693147182`, `1.5E-7`. `None` for
-/// integral values, which would read as integers.
+/// The decimal text with enough digits to distinguish all numbers of the type: `0.693147182`, `1.5E-7`.
+///
+/// `None` for an integral value that needs no exponent: its text would read as an integer.
 fn long(value: f64, float: Float) -> Option<String> {
-    /// Maximum number of zeros between the point and the digits.
+    /// The largest number of zeros that may stand between the point and the digits; with more, the text has an
+    /// exponent.
     const PADDING: i32 = 3;
     let significand = match float {
         Float::F64 => 53,
@@ -89,7 +91,7 @@ fn digits(value: f64, precision: usize) -> Digits {
     let mut kept = all.trim_end_matches('0').to_owned();
     let exponent: i32 = exponent.parse().unwrap_or(0);
     let mut last = exponent + 1 - kept.len() as i32;
-    // The number is `kept` times a power of ten; for a positive power, `kept` includes the zeros.
+    // `APFloat` counts the digits with the zeros that a positive exponent adds, so the scale is at most 0.
     let scale = last.min(0);
     let bits = (value.abs().log2() - f64::from(scale) * std::f64::consts::LOG2_10).floor() as i64 + 1;
     let needed = (precision as i64 * 196 + 58) / 59;

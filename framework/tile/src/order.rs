@@ -33,7 +33,7 @@ pub(super) fn reverse_post_order(body: &Body, region: Region) -> Vec<Block> {
     order
 }
 
-/// The successors of a block, through its terminator.
+/// The successors of a block, in the order of its terminator.
 pub(super) fn successors(body: &Body, block: Block) -> Vec<Block> {
     let last = body.ops(block).last();
     last.map_or_else(Vec::new, |last| body.op(*last).successors.iter().map(|successor| successor.block).collect())

@@ -65,8 +65,7 @@ impl PipelinePlanner<'_> {
         plan.is_ok_and(|plan| matches!(plan.path, ConversionKind::Shared | ConversionKind::Mixed))
     }
 
-    /// Whether the MMA of a dot reads all of operand A (`side` 0) or B (1) from shared memory, in the layout in which
-    /// it is stored.
+    /// Whether the MMA of a dot reads all of operand A (`side` 0) or B (1) from shared memory, in its layout there.
     pub fn reads(&self, op: Op, side: usize) -> bool {
         let Some(planned) = self.dot_plan(op) else { return false };
         let in_memory = planned.operands[side].is_none() && planned.batches.is_none();

@@ -5,7 +5,7 @@ use super::info::{MOST, Steps, power_in};
 use super::{AxisInfo, Range, Step};
 use crate::{Attribute, TileType};
 
-/// Transfer functions: computes the axis information of one result from the operands' information.
+/// Computes the axis information of one result, of this type and width in bits, from that of the operands.
 pub(super) struct Apply<'a> {
     pub(super) ty: &'a TileType,
     pub(super) bits: u32,
@@ -16,7 +16,7 @@ impl Apply<'_> {
         matches!(self.ty.element(), TileType::Pointer(_))
     }
 
-    /// Builds the axis information of the result. A result with one possible value is a constant.
+    /// Builds the axis information of the result. If `range` has only one value, the result is a constant.
     pub(super) fn build(&self, range: Range, divisibility: u64, steps: impl IntoIterator<Item = Step>) -> AxisInfo {
         if let (Some(value), false) = (range.single(), self.is_pointer()) {
             return AxisInfo::constant(value, self.ty);
@@ -39,7 +39,7 @@ impl Apply<'_> {
     }
 
     pub(super) fn constant(&self, value: &Attribute) -> Option<AxisInfo> {
-        // A bool is 0 or 1, however its constant is written.
+        // A bool is 0 or 1, whichever number its attribute has.
         let own = |value: i64| if self.bits == 1 { value & 1 } else { value };
         if let Some(value) = value.as_integer() {
             return Some(AxisInfo::constant(own(value), self.ty));
@@ -80,23 +80,27 @@ impl Apply<'_> {
         self.build(of.range, of.divisibility, std::iter::repeat_n(Some(0), bits))
     }
 
-    /// The axis information of a result that may have the operand's elements at any index: divisibility of all
-    /// elements.
+    /// The axis information of a result that may have the operand's elements at any index.
+    ///
+    /// The range and the divisibility of all elements remain known; the steps do not.
     pub(super) fn all_of(&self, of: &AxisInfo) -> AxisInfo {
         self.build(of.range, of.divisibility(), AxisInfo::nothing(self.ty).steps)
     }
 
-    /// The axis information of the element with index 0.
+    /// The axis information of a scalar result: the operand's element with index 0.
     pub(super) fn first_of(&self, of: &AxisInfo) -> AxisInfo {
         self.build(of.range, of.divisibility, [])
     }
 
-    /// The axis information of a result with the operand's elements in row-major order: the index bits are the same.
+    /// The axis information of a result with the operand's elements in the same row-major order, and so with equal
+    /// steps.
     pub(super) fn kept(&self, of: &AxisInfo) -> AxisInfo {
         self.build(of.range, of.divisibility, of.steps.iter().copied())
     }
 
-    /// The axis information of a result with the operand's bits, as integers or pointers of the same width.
+    /// The axis information of a result that reads the operand's bits as another type of integer or pointer.
+    ///
+    /// `None` if both types, `from` and the result's, are integers of different widths.
     pub(super) fn reinterpreted(&self, of: &AxisInfo, from: &TileType) -> Option<AxisInfo> {
         let are_integers = matches!(from.element(), TileType::Integer(..)) && !self.is_pointer();
         if are_integers {
@@ -121,7 +125,7 @@ impl Apply<'_> {
         Some(self.build(of.range, of.divisibility, steps))
     }
 
-    /// The axis information of `tt.join`: a new last axis numbers the operands.
+    /// The axis information of `tt.join`, whose result has a new last axis: index 0 is from `a`, index 1 from `b`.
     pub(super) fn joined(&self, a: &AxisInfo, b: &AxisInfo) -> AxisInfo {
         let between = match (a.range.single(), b.range.single()) {
             (Some(a), Some(b)) => b.checked_sub(a),
@@ -131,7 +135,8 @@ impl Apply<'_> {
         self.build(both.range, both.divisibility, std::iter::once(between).chain(both.steps.iter().copied()))
     }
 
-    /// The axis information of both results of `tt.split`: each has one index of the last axis, which has two.
+    /// The axis information that holds for both results of `tt.split`, each with one index of the last axis of size
+    /// two.
     pub(super) fn split(&self, of: &AxisInfo) -> AxisInfo {
         self.build(of.range, of.divisibility_with(|bit| bit > 0), of.steps.iter().skip(1).copied())
     }
@@ -141,7 +146,7 @@ impl Apply<'_> {
         if from_bits == 1 { self.kept(&as_signed_bool(of)) } else { self.kept(of) }
     }
 
-    /// The axis information of a zero extension from `bits` bits.
+    /// The axis information of a zero extension from an integer of `bits` bits.
     pub(super) fn widened(&self, of: &AxisInfo, bits: u32) -> AxisInfo {
         if of.range.is_unsigned() || bits >= 63 {
             let unbounded = AxisInfo { range: Range::of_bits(64), ..of.clone() };
@@ -155,13 +160,15 @@ impl Apply<'_> {
         if of.range.min >= full.min && of.range.max <= full.max {
             return self.kept(of);
         }
-        // The two halves of the numbers of this width are not neighbours as signed numbers.
+        // As signed numbers, the lower and the upper half of all bit patterns are not adjacent, so groups end between
+        // them.
         let limit = if self.bits == 1 { 2 } else { 1 << (self.bits - 1).min(62) };
         self.wrapped(of, limit, 1 << self.bits.min(62), full)
     }
 
-    /// The axis information of the operand modulo a power of two. A group that ends before a multiple of `limit` is not
-    /// torn apart.
+    /// The axis information of the operand modulo the power of two `modulus`, with results in `range`.
+    ///
+    /// A group keeps its steps if it ends before the next multiple of `limit`.
     fn wrapped(&self, of: &AxisInfo, limit: u64, modulus: u64, range: Range) -> AxisInfo {
         let apart = |bit: usize| of.steps[bit].is_some_and(|step| power_in(step) >= modulus);
         let groups = Groups::find(of, limit, |_| true, apart);
@@ -174,7 +181,7 @@ impl Apply<'_> {
     }
 }
 
-/// The axis information of a bool as signed arithmetic reads it: 0 or -1.
+/// The axis information of a bool as signed arithmetic reads it: 0 or -1 in place of 0 or 1.
 pub(super) fn as_signed_bool(of: &AxisInfo) -> AxisInfo {
     let steps = of.steps.iter().map(|step| step.and_then(i64::checked_neg)).collect();
     AxisInfo { range: of.range.negated(), steps, ..of.clone() }

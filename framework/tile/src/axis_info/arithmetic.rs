@@ -5,24 +5,27 @@ use super::groups::Groups;
 use super::info::{MOST, Steps, power_in};
 use super::{AxisInfo, Range, Step};
 
-/// Steps and divisibilities of two operands of an elementwise operation.
+/// The axis information of both operands of an elementwise operation.
 pub(super) struct Operands<'a> {
     pub(super) a: &'a AxisInfo,
     pub(super) b: &'a AxisInfo,
 }
 
 impl Operands<'_> {
-    /// The steps of the result of an operation, from those of the operands.
+    /// The steps of the result, each computed by `of` from the operands' steps of the same bit.
     fn steps(&self, of: impl Fn(Step, Step) -> Step) -> Steps {
         self.a.steps.iter().zip(&self.b.steps).map(|(a, b)| of(*a, *b)).collect()
     }
 
-    /// The steps of any function of two operands: a bit that moves neither operand does not move the result.
+    /// The steps that hold for any function of the two operands: 0 for bits that change neither operand, otherwise
+    /// unknown.
     pub(super) fn unmoved(&self) -> Steps {
         self.steps(|a, b| (a == Some(0) && b == Some(0)).then_some(0))
     }
 
-    /// Powers of two that divide the operands' elements at the bases of a result with these steps.
+    /// Powers of two that divide the elements of `a` and of `b` whose index bits with known `steps` are zero.
+    ///
+    /// `steps` are those of the result, so these elements determine the result's bases.
     pub(super) fn divisibilities(&self, steps: &Steps) -> (u64, u64) {
         let kept = |bit: usize| steps.get(bit).is_some_and(Option::is_some);
         (self.a.divisibility_with(kept), self.b.divisibility_with(kept))
@@ -47,7 +50,7 @@ impl Apply<'_> {
         self.build(range, a.min(b), steps)
     }
 
-    /// The axis information of a pointer plus a number of elements.
+    /// The axis information of a pointer plus a number of elements, not bytes.
     pub(super) fn pointer_sum(&self, pointer: &AxisInfo, elements: &AxisInfo) -> AxisInfo {
         let scaled = elements.steps.iter().map(|step| step.and_then(|step| step.checked_mul(pointer.unit)));
         let steps: Steps = scaled.collect();
@@ -79,8 +82,9 @@ impl Apply<'_> {
         self.build(Range::of_bits(self.bits), divisibility, steps)
     }
 
-    /// The axis information of a maximum or minimum, which has this range. A bit that moves both operands alike moves
-    /// the result alike.
+    /// The axis information of a signed maximum or minimum, which `of` computes for two numbers.
+    ///
+    /// A bit that changes both operands by the same amount changes the result by it.
     pub(super) fn extreme(&self, both: &Operands<'_>, of: impl Fn(i64, i64) -> i64) -> AxisInfo {
         let (a, b) = (both.a.range, both.b.range);
         let are_apart = (a.max <= b.min || b.max <= a.min) && !a.assumed && !b.assumed;
@@ -93,8 +97,9 @@ impl Apply<'_> {
         self.build(range, a.min(b), steps)
     }
 
-    /// The axis information of a maximum or minimum of unsigned numbers, which has this range if neither is too large
-    /// for a signed number.
+    /// The axis information of an unsigned maximum or minimum, which `of` computes for two nonnegative numbers.
+    ///
+    /// Unless both ranges are nonnegative without assumptions, only bits that change neither operand have known steps.
     pub(super) fn unsigned_extreme(&self, both: &Operands<'_>, of: impl Fn(i64, i64) -> i64) -> AxisInfo {
         if both.a.range.is_unsigned() && both.b.range.is_unsigned() {
             return self.extreme(both, of);
@@ -104,7 +109,7 @@ impl Apply<'_> {
         self.build(both.a.range.or(both.b.range), a.min(b), steps)
     }
 
-    /// The axis information of a choice between two values. A scalar condition chooses the same for all elements.
+    /// The axis information of `condition ? a : b`. A scalar condition makes the same choice for all elements.
     pub(super) fn choice(&self, condition: &AxisInfo, both: &Operands<'_>) -> AxisInfo {
         match condition.range.single() {
             Some(0) => return self.kept(both.b),
@@ -122,7 +127,9 @@ impl Apply<'_> {
         self.build(both.a.range.or(both.b.range), a.min(b), steps)
     }
 
-    /// The axis information of a comparison: elements of a group on one side of a bound have equal results.
+    /// The axis information of a comparison of operands of `operand_bits` bits.
+    ///
+    /// All elements of a group that lies on one side of the bound have the same result.
     pub(super) fn comparison(&self, predicate: &str, both: &Operands<'_>, operand_bits: u32) -> AxisInfo {
         if operand_bits == 1 && predicate.starts_with('s') {
             let (a, b) = (as_signed_bool(both.a), as_signed_bool(both.b));
@@ -162,12 +169,12 @@ impl Apply<'_> {
     }
 }
 
-/// Whether a comparison orders its operands as their ranges do.
+/// Whether a comparison has the same result as one of the signed numbers that ranges bound.
 fn follows(predicate: &str, is_unsigned: bool) -> bool {
     is_unsigned || !predicate.starts_with('u')
 }
 
-/// The result of a comparison of any numbers of two ranges; `None` if both results are possible.
+/// The result of comparing any number of range `a` with any of `b`; `None` if both results are possible.
 fn decided(predicate: &str, a: Range, b: Range) -> Option<bool> {
     let (below, above) = (a.max < b.min, a.min > b.max);
     let (at_most, at_least) = (a.max <= b.min, a.min >= b.max);

@@ -44,7 +44,7 @@ impl Apply<'_> {
         }
         let (a, b) = (both.a.range, both.b.range);
         let range = match a.is_unsigned() && b.is_unsigned() {
-            // No bit above the highest of both operands.
+            // The result has no bit above the highest one of the two operands.
             true => Range::between(0, (u64::MAX >> ((a.max | b.max) as u64).leading_zeros().min(63)) as i64),
             false => Range::of_bits(self.bits),
         };

@@ -6,7 +6,7 @@ use super::groups::Groups;
 use super::info::{MOST, Steps, power_in};
 use super::{AxisInfo, Range};
 
-/// How a quotient is rounded and its operands are read.
+/// The way in which an operation reads its operands and rounds the quotient.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Division {
     /// Signed, rounded toward zero.
@@ -18,7 +18,9 @@ pub(super) enum Division {
 }
 
 impl Division {
-    /// Whether quotients by positive numbers are rounded down, because dividends are not negative or always.
+    /// Whether a quotient of a number in `dividend` by a positive number is rounded down.
+    ///
+    /// A signed or unsigned quotient is if no dividend is negative; a shift right always is.
     fn rounds_down(self, dividend: Range) -> bool {
         match self {
             Self::Signed => dividend.is_natural(),
@@ -31,14 +33,19 @@ impl Division {
         divisor.min > 0 && (self != Self::Unsigned || !divisor.assumed)
     }
 
-    /// Whether a natural number is divided by one of unknown sign, such as a number of blocks that follows from an
-    /// argument. Divisors of scalars, which number blocks, are then assumed to be positive.
+    /// Whether a number that is not negative is divided by one of unknown sign, such as a number of blocks from an
+    /// argument.
+    ///
+    /// The quotient of scalars, which are often numbers of blocks, then assumes that the divisor is positive.
     fn leaves_open_sign(self, dividend: Range, divisor: Range) -> bool {
         self == Self::Signed && dividend.is_natural() && divisor.min <= 0 && divisor.max > 0
     }
 }
 
-/// The groups of equal quotients, and the bits that move the dividend by multiples of a known divisor.
+/// The groups of elements with equal quotients, and a predicate of the index bits outside groups whose effect is known.
+///
+/// The predicate holds for the bits that change the dividend by multiples of `divisor`. If the divisor is unknown
+/// (`None`), it holds for those that change neither operand.
 fn find_groups(both: &Operands<'_>, divisor: Option<i64>) -> (Groups, impl Fn(usize) -> bool) {
     let (a, b) = (both.a.steps.clone(), both.b.steps.clone());
     let candidates = |bit: usize| both.b.steps[bit] == Some(0);
@@ -68,7 +75,7 @@ impl Apply<'_> {
         if !of_unknown_sign && (!division.rounds_down(a.range) || !division.is_positive(both.b.range)) {
             return self.build(Range::of_bits(self.bits), 1, both.unmoved());
         }
-        // Groups of equal quotients do not depend on the sign of the divisor.
+        // The elements of a group have equal quotients whatever the divisor's sign is.
         let range = match of_unknown_sign {
             true if self.ty.shape().is_none() => Range { min: 0, max: a.range.max, assumed: true },
             true => Range::of_bits(self.bits),
@@ -86,7 +93,7 @@ impl Apply<'_> {
         self.build(range, divisibility, steps)
     }
 
-    /// The quotient of elements that are all multiples of the divisor, plus or minus a power of two.
+    /// The quotient of `a` by plus or minus a power of two that divides all elements; `None` if `by` is anything else.
     fn exact_quotient(&self, a: &AxisInfo, by: i64) -> Option<AxisInfo> {
         let power = by.checked_abs().filter(|by| by.count_ones() == 1)? as u64;
         if !a.divisibility().is_multiple_of(power) {
@@ -105,7 +112,7 @@ impl Apply<'_> {
         }
         let most = b.range.max.saturating_sub(1);
         if division == Division::Signed && a.range.is_natural() && b.range.min <= 0 {
-            // The remainder has the sign of the dividend; the sign of the divisor does not matter.
+            // The remainder has the dividend's sign, and does not depend on the divisor's.
             return self.build_remainder(both, divisor.filter(|by| *by > 0), a.range.derived(b.range, 0, a.range.max));
         }
         if !division.rounds_down(a.range) || !division.is_positive(b.range) {
@@ -122,7 +129,9 @@ impl Apply<'_> {
         self.build_remainder(both, divisor, range)
     }
 
-    /// Builds a remainder of rounding down. A group keeps its steps; multiples of the divisor vanish.
+    /// Builds the remainder of a division that rounds down, with results in `range`; `divisor` is `None` if unknown.
+    ///
+    /// Groups keep their steps, and a step that is a multiple of the divisor becomes 0.
     fn build_remainder(&self, both: &Operands<'_>, divisor: Option<i64>, range: Range) -> AxisInfo {
         let (groups, apart) = find_groups(both, divisor);
         let steps = both.a.steps.iter().enumerate().map(|(bit, step)| match () {
@@ -136,7 +145,8 @@ impl Apply<'_> {
         self.build(range, divisibility, steps)
     }
 
-    /// The remainder by a power of two, rounded down: the low bits of a number.
+    /// The axis information of the low bits of `a`, those of `mask`: its remainder by the power of two `mask + 1`,
+    /// rounded down.
     pub(super) fn low_bits(&self, a: &AxisInfo, mask: i64) -> AxisInfo {
         let by = AxisInfo { range: Range::of(mask + 1), ..AxisInfo::constant(mask + 1, self.ty) };
         let max = if a.range.is_unsigned() { a.range.max.min(mask) } else { mask };
@@ -146,7 +156,7 @@ impl Apply<'_> {
         self.build_remainder(&Operands { a, b: &by }, Some(mask + 1), Range::between(0, max))
     }
 
-    /// The number rounded down to a multiple of a power of two: the high bits of a number.
+    /// The axis information of the high bits of `a`: the number rounded down to a multiple of the power of two `power`.
     pub(super) fn high_bits(&self, a: &AxisInfo, power: u64) -> AxisInfo {
         let apart = |bit: usize| a.steps[bit].is_some_and(|step| power_in(step) >= power);
         let groups = Groups::find(a, power, |_| true, apart);

@@ -9,14 +9,15 @@ use crate::{Body, Function, Op, Region, TileType, Value};
 /// Number of rounds of the analysis after which ranges that still change are widened to unbounded.
 const PATIENCE: usize = 4;
 
-/// Number of rounds of the analysis after which values that still change lose all information. Each change weakens a
-/// value's information, so few rounds suffice.
+/// Number of rounds of the analysis after which, if a value still changes, all values lose their information.
+///
+/// Each change weakens a value's information, so few rounds suffice.
 const ROUNDS: usize = 256;
 
 /// Axis information of all values of a function.
 #[derive(Debug, Clone)]
 pub struct AxisInfoMap {
-    /// The axis information of each value, by value index; `None` for values that are neither integers nor pointers.
+    /// The axis information of each value, by value index; `None` as in [`AxisInfoMap::get`].
     known: Vec<Option<AxisInfo>>,
 }
 
@@ -43,7 +44,10 @@ impl AxisInfoMap {
         Self { known: flow.known }
     }
 
-    /// The axis information of a value; `None` if it is neither an integer nor a pointer.
+    /// The axis information of a value; `None` if nothing is known about it.
+    ///
+    /// That is so for types other than integers and pointers, for poison, and for code that the analysis does not
+    /// reach.
     #[must_use]
     pub fn get(&self, value: Value) -> Option<&AxisInfo> {
         self.known.get(value.index())?.as_ref()
@@ -69,7 +73,9 @@ impl Flow<'_> {
         }
     }
 
-    /// Joins `coming`, the information of one more source, with that of a value that has several sources.
+    /// Joins `coming`, the information of one more source of a value, with that of its earlier sources.
+    ///
+    /// `None` is a source without information yet, which changes nothing.
     fn join(&mut self, value: Value, coming: Option<AxisInfo>) {
         let Some(coming) = coming else { return };
         let mut info = match &self.known[value.index()] {
@@ -115,7 +121,8 @@ impl Flow<'_> {
         }
     }
 
-    /// Gives the arguments of warp-partition regions, which are captures, the information of the captured values.
+    /// Gives the arguments of warp partitions, which stand for the operands that they capture, the operands'
+    /// information.
     fn captured(&mut self, op: Op) {
         let operation = self.body.op(op);
         for region in operation.regions.iter().skip(1) {
@@ -145,13 +152,13 @@ impl Flow<'_> {
         }
         let known = |operand: usize| self.known[operation.operands.get(operand)?.index()].clone();
         let info = results(self.body, op, &known);
-        // An operand without information is in a loop that has not been visited yet.
+        // If an operand has no information yet, because a loop brings it back, the results also wait for a later round.
         let waits = operation
             .operands
             .iter()
             .any(|value| is_integral(self.body.ty(*value)) && self.known[value.index()].is_none());
         for (index, result) in operation.results.iter().enumerate() {
-            // A poisoned value may be any value, so it weakens no join.
+            // Poison may be any value: it gets no information, and so weakens none that it is joined with.
             if operation.name() == ub::POISON {
                 continue;
             }

@@ -1,22 +1,25 @@
-//! Aligned groups: elements that rounding down to a multiple of a number maps to the same multiple.
+//! Finds aligned groups: elements between the same two neighbouring multiples of a number.
 
 use smallvec::SmallVec;
 
 use super::AxisInfo;
 use super::info::power_in;
 
-/// Index bits that number the elements of groups. All elements of a group lie between two neighbouring multiples of a
-/// power of two, at which the group starts. So their quotients by a multiple of that power are equal, and their
-/// remainders move as the elements do.
+/// Index bits that distinguish the elements of groups.
+///
+/// All elements of a group lie between two neighbouring multiples of a power of two. So their quotients by a multiple
+/// of that power are equal, and their remainders differ as the elements do.
 pub(super) struct Groups {
     within: SmallVec<[bool; 12]>,
-    /// A power of two that divides the first element of each group, apart from the excluded bits.
+    /// A power of two that divides the first element of each group, without the steps of the bits that are `apart`.
     pub(super) start: u64,
 }
 
 impl Groups {
-    /// Finds the largest groups that end before the next multiple of `limit`, among the `candidates` of bits. Bits that
-    /// are `apart` are in no group, and their steps are multiples of `limit`.
+    /// Finds the largest groups that end before the next multiple of `limit`; only the `candidates` may distinguish
+    /// elements.
+    ///
+    /// The bits that are `apart` are in no group, and their steps must be multiples of `limit`.
     pub(super) fn find(
         of: &AxisInfo,
         limit: u64,
@@ -33,14 +36,14 @@ impl Groups {
             if length < start.min(limit) {
                 return Self { within, start };
             }
-            // A bit outside of the groups moves their starts.
+            // A bit that leaves the groups changes the first elements of groups.
             let Some(largest) = members().max_by_key(|&bit| steps[bit]) else { return Self { within, start } };
             start = start.min(steps[largest].map_or(1, power_in));
             within[largest] = false;
         }
     }
 
-    /// Whether a bit numbers elements of a group.
+    /// Whether a bit distinguishes elements of a group.
     pub(super) fn has(&self, bit: usize) -> bool {
         self.within[bit]
     }

@@ -1,4 +1,4 @@
-//! Axis information that attributes such as `tt.divisibility` add, which the program's author guarantees.
+//! Refines axis information by attributes such as `tt.divisibility`, whose values the program's author guarantees.
 
 use super::{AxisInfo, IndexBit};
 use crate::{Attribute, Attributes};
@@ -26,7 +26,7 @@ pub(super) fn refine(mut info: AxisInfo, attributes: &Attributes) -> AxisInfo {
     };
     set_steps(contiguity, &|bit| unit.checked_shl(bit).unwrap_or(0));
     set_steps(constancy, &|_| 0);
-    // The first element of a group of any axis includes all bases.
+    // Every base is the first element of a group along any axis, so the number of each axis divides it.
     info.divisibility = divisibility.into_iter().map(power).fold(info.divisibility, u64::max);
     info
 }

@@ -5,15 +5,15 @@ use smallvec::SmallVec;
 use super::Range;
 use crate::TileType;
 
-/// The divisibility of zero: the largest that is stored, since every number divides zero.
+/// The divisibility of zero, and the largest that is stored: every number divides zero.
 pub(super) const MOST: u64 = 1 << 62;
 
 /// A bit of an element's index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct IndexBit {
-    /// The axis of the coordinate that has the bit.
+    /// The axis of the coordinate to which the bit belongs.
     pub axis: usize,
-    /// The bit of that coordinate; 0 is the lowest.
+    /// The position of the bit in that coordinate; 0 is the lowest.
     pub bit: u32,
 }
 
@@ -59,7 +59,7 @@ pub struct AxisInfo {
     pub(super) unit: i64,
 }
 
-/// The largest power of two that divides a number.
+/// The largest power of two that divides a number, at most [`MOST`].
 pub(super) fn power_in(value: i64) -> u64 {
     if value == 0 { MOST } else { (1 << value.trailing_zeros()).min(MOST) }
 }
@@ -98,7 +98,7 @@ impl AxisInfo {
         self.bits.len()
     }
 
-    /// The position in `steps` of the lowest bit of an axis.
+    /// The position in `steps` of the lowest index bit of an axis.
     pub(super) fn start_of(&self, axis: usize) -> usize {
         self.bits.iter().skip(axis + 1).sum::<u32>() as usize
     }
@@ -121,14 +121,15 @@ impl AxisInfo {
         self.step(at) == Some(0)
     }
 
-    /// A power of two that divides every element whose index has no bits with known steps except those of `zeroed`.
+    /// A power of two that divides every element whose index bits in `zeroed` are zero.
     pub(super) fn divisibility_with(&self, zeroed: impl Fn(usize) -> bool) -> u64 {
         let set = self.steps.iter().enumerate().filter(|(bit, _)| !zeroed(*bit));
         set.filter_map(|(_, step)| step.map(power_in)).fold(self.divisibility, u64::min)
     }
 
-    /// A power of two that divides every base, and so every difference of two bases: the change of an element with
-    /// index bits of unknown steps.
+    /// A power of two that divides every base, and so every difference of two bases.
+    ///
+    /// Such a difference is the change of an element by index bits with unknown steps.
     #[must_use]
     pub fn base_divisibility(&self) -> u64 {
         self.divisibility
@@ -157,8 +158,11 @@ impl AxisInfo {
         }
     }
 
-    /// The index bits that number the elements of the widest aligned vectors: they move an element by one, two, four,
-    /// ... units, along any axes, and every vector starts at a multiple of its size.
+    /// The index bits that number the elements of the widest aligned vectors, along any axes; the lowest bit comes
+    /// first.
+    ///
+    /// They change an element by one, two, four, ... units, and the first element of each vector is a multiple of the
+    /// vector's size.
     #[must_use]
     pub fn aligned_run(&self) -> Vec<IndexBit> {
         let distance = |length: usize| self.unit.checked_shl(length as u32).filter(|distance| *distance > 0);

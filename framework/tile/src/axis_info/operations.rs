@@ -7,7 +7,7 @@ use super::{AxisInfo, Range};
 use crate::op::name::{arith, tt, ttg};
 use crate::{Attribute, Body, Op, TileType};
 
-/// The operation whose axis information is computed, with the information of its operands.
+/// The operation whose axis information is computed; `known` gives that of an operand by its index.
 struct Context<'a> {
     body: &'a Body,
     op: Op,
@@ -15,7 +15,9 @@ struct Context<'a> {
     known: &'a dyn Fn(usize) -> Option<AxisInfo>,
 }
 
-/// The axis information of the results of an operation; `None` if the operation has no transfer function.
+/// The axis information of the results of an operation, of which only those of `tt.split` are several.
+///
+/// `None` if the operation has no transfer function, or if an operand has no information.
 pub(super) fn results(body: &Body, op: Op, known: &dyn Fn(usize) -> Option<AxisInfo>) -> Option<AxisInfo> {
     let ty = body.ty(*body.op(op).results.first()?);
     let is_integral = matches!(ty.element(), TileType::Integer(..) | TileType::Index | TileType::Pointer(_));
@@ -36,7 +38,7 @@ impl Context<'_> {
         self.body.op(self.op).attributes.get(name).and_then(Attribute::as_integer)
     }
 
-    /// Results that are constants, ranges, or the elements of an operand, reordered or converted.
+    /// The axis information of constants, ranges, and results with an operand's elements, reordered or converted.
     fn reordered(&self) -> Option<AxisInfo> {
         let (apply, operation) = (&self.apply, self.body.op(self.op));
         let one = || (self.known)(0);
@@ -115,7 +117,8 @@ impl Context<'_> {
 }
 
 impl Apply<'_> {
-    /// The axis information of arithmetic on bools, which is modulo two. As a signed number, true is less than false.
+    /// The axis information of arithmetic on bools, which is modulo two; as signed numbers, true (-1) is less than
+    /// false.
     fn bool_operation(&self, name: &str, both: &Operands<'_>) -> Option<AxisInfo> {
         Some(match name {
             arith::ANDI | arith::MULI | arith::MAXSI | arith::MINUI => self.and(both),

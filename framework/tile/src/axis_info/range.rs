@@ -41,13 +41,14 @@ impl Range {
         (self.min == self.max && !self.assumed).then_some(self.min)
     }
 
-    /// Whether no value is negative, as signed arithmetic reads it.
+    /// Whether no value is negative, perhaps only under the assumption that signed arithmetic does not overflow.
     #[must_use]
     pub fn is_natural(self) -> bool {
         self.min >= 0
     }
 
-    /// Whether no value is negative, so that signed and unsigned arithmetic read the same number.
+    /// Whether no value is negative, without any assumption, so that signed and unsigned arithmetic read the same
+    /// number.
     #[must_use]
     pub fn is_unsigned(self) -> bool {
         self.min >= 0 && !self.assumed
@@ -59,7 +60,7 @@ impl Range {
         Self { min: self.min.min(other.min), max: self.max.max(other.max), assumed: self.assumed || other.assumed }
     }
 
-    /// The range from `min` to `max`, whose bounds follow from this range and another one.
+    /// The range from `min` to `max`, with bounds that are assumed if those of this range or of `other` are.
     pub(super) fn derived(self, other: Self, min: i64, max: i64) -> Self {
         Self { min, max, assumed: self.assumed || other.assumed }
     }
@@ -69,9 +70,10 @@ impl Range {
         Self { min: self.max.saturating_neg(), max: self.min.saturating_neg(), assumed: self.assumed }
     }
 
-    /// The range of the results of an operation that is monotone in each operand, or reverses direction at most once:
-    /// the hull of its values at the corners, limited to the numbers of `bits` bits, since signed arithmetic does not
-    /// overflow.
+    /// The range of the results of an operation that is monotone in each operand for every value of the other one.
+    ///
+    /// It contains the results for all pairs of bounds, limited to the numbers of `bits` bits, since signed arithmetic
+    /// is assumed not to overflow.
     pub(super) fn corners(self, other: Self, bits: u32, operation: impl Fn(i128, i128) -> i128) -> Self {
         let all = [self.min, self.max].into_iter().flat_map(|a| [(a, other.min), (a, other.max)]);
         let all = all.map(|(a, b)| operation(a.into(), b.into()));

@@ -219,7 +219,7 @@ impl<'b, 'd> OperationBuilder<'b, 'd> {
     }
 }
 
-/// The types of each group of results: those that were given, or those that are inferred.
+/// The types of each group of results: those in `given`, or, if it is `None`, those that the definition's rules infer.
 fn result_types(
     body: &Body,
     definition: &Definition,
@@ -242,8 +242,9 @@ fn result_types(
     complete(definition, types).ok_or_else(|| unknown(definition))
 }
 
-/// The types of the results, if all are known. To infer more, rules that give operand types from result types are also
-/// applied in reverse.
+/// The types of each group of results; `None` if those of a group that must not be empty are unknown.
+///
+/// A rule that gives the types of operands as those of a result group also gives the result's types from the operands'.
 fn complete(definition: &Definition, types: GroupTypes) -> Option<Vec<Vec<TileType>>> {
     let groups = definition.results.iter().zip(types.results);
     groups
@@ -251,7 +252,7 @@ fn complete(definition: &Definition, types: GroupTypes) -> Option<Vec<Vec<TileTy
             Some(known) => Some(known),
             None if group.count.allows(0) => Some(Vec::new()),
             None => {
-                // A rule `lhs = result` determines the type of `result` too.
+                // By a rule `lhs = result`, the operands `lhs` determine the type of `result` too.
                 let rule =
                     definition.types.iter().find(|rule| rule.expression == Expression::Same(group.name.clone()))?;
                 let source = definition.operand_group(&rule.target)?;

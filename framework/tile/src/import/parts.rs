@@ -1,7 +1,7 @@
-//! List functions of import terms that cut tensors in registers into parts, and join parts.
+//! Defines the list functions of import terms that cut tensors in registers into parts, and join parts.
 //!
-//! All are made of reshapes, transpositions, splits and joins, which only rename registers if lanes and warps hold the
-//! same elements before and after. The tensors between have no layout, so that layout assignment can choose these.
+//! All consist of reshapes, transpositions, splits and joins, which only rename registers if lanes and warps hold the
+//! same elements before and after. Intermediate tensors have no layout, so that layout assignment can choose it.
 
 use super::plain;
 use super::write::Writer;
@@ -9,16 +9,18 @@ use crate::op::name::{arith, math, tt, ttg, tw};
 use crate::transform::{IrCloner, Rewritten, violation};
 use crate::{Attribute, Float, TileType, Value, Values};
 
-/// An axis of two elements that is taken out of an axis, or put into one.
+/// A new axis of two elements into which a split divides `axis`, or which a join merges into `axis`.
 #[derive(Debug, Clone, Copy)]
 struct Pair {
     axis: usize,
-    /// Whether the elements of a pair are adjacent along the axis; otherwise they are in its first and second half.
+    /// Whether the two elements are adjacent along `axis`; otherwise the first is in its first half, the second in its
+    /// second.
     adjacent: bool,
 }
 
 impl Writer<'_> {
-    /// The part of a tensor that the foreign operation's result has, from its attribute `static_offsets`.
+    /// The part of tensor `full` that is the foreign operation's result, at the offsets in its attribute
+    /// `static_offsets`.
     pub(super) fn extracted(&self, cloner: &mut IrCloner<'_, '_, '_>, full: Value) -> Rewritten<Value> {
         let operation = cloner.from.op(self.op);
         let offsets = match operation.attributes.get("static_offsets") {
@@ -43,7 +45,7 @@ impl Writer<'_> {
         Ok(part)
     }
 
-    /// The elements from `offset` along an axis.
+    /// The `size` elements of a tensor from `offset` on along an axis.
     fn range(
         &self,
         cloner: &mut IrCloner<'_, '_, '_>,
@@ -52,14 +54,15 @@ impl Writer<'_> {
         offset: u64,
         size: u64,
     ) -> Rewritten<Value> {
-        // Tiles of this size begin at multiples of their size.
+        // Each tile of this size starts at a multiple of its size.
         let tile = if offset == 0 { size } else { size.min(offset & offset.wrapping_neg()) };
         let tiles = (offset..offset + size).step_by(usize::try_from(tile).unwrap_or(usize::MAX).max(1));
         let tiles = tiles.map(|start| self.tile(cloner, full, axis, start, tile)).collect::<Rewritten<Vec<_>>>()?;
         self.joined(cloner, &tiles, axis)
     }
 
-    /// The tile of `size` elements from `start`, a multiple of `size`, along an axis: the half that has it, again.
+    /// The `size` elements from `start`, a multiple of `size`, along an axis: halves the tensor until only these
+    /// remain.
     fn tile(
         &self,
         cloner: &mut IrCloner<'_, '_, '_>,
@@ -76,8 +79,8 @@ impl Writer<'_> {
         Ok(full)
     }
 
-    /// Tensors of one shape side by side, as many along each axis as the foreign operation's result holds; the
-    /// last axis is the fastest.
+    /// The foreign operation's result, composed of `parts` of one shape side by side along all axes; the last axis is
+    /// the fastest.
     pub(super) fn concatenated(&self, cloner: &mut IrCloner<'_, '_, '_>, parts: &[Value]) -> Rewritten<Value> {
         let result = cloner.from.op(self.op).results.first().copied();
         let shape = result.and_then(|result| cloner.from.ty(result).shape().map(<[u64]>::to_vec)).unwrap_or_default();
@@ -95,7 +98,7 @@ impl Writer<'_> {
         parts.first().copied().ok_or_else(|| violation(cloner, self.op, "there is nothing to concatenate"))
     }
 
-    /// A power of two of tensors, one behind the other along an axis.
+    /// Concatenates tensors, of which there must be a power of two, along an axis.
     fn joined(&self, cloner: &mut IrCloner<'_, '_, '_>, parts: &[Value], axis: usize) -> Rewritten<Value> {
         if let [one] = parts {
             return Ok(*one);
@@ -108,8 +111,9 @@ impl Writer<'_> {
         self.join(cloner, pair_values, Pair { axis, adjacent: false })
     }
 
-    /// Four-bit elements in memory, packed in pairs along one axis of the memory, as bytes packed along another one:
-    /// the axis that has twice as many bytes in the result is no longer packed.
+    /// Loads bytes, each with two four-bit elements along one axis, and packs the elements along another axis.
+    ///
+    /// The result has twice as many bytes along the first axis, and half as many along the other.
     pub(super) fn repacked(&self, cloner: &mut IrCloner<'_, '_, '_>, memory: Value) -> Rewritten<Value> {
         let result = cloner.from.op(self.op).results.first().copied();
         let to = result.and_then(|result| cloner.from.ty(result).shape().map(<[u64]>::to_vec)).unwrap_or_default();
@@ -129,7 +133,7 @@ impl Writer<'_> {
         self.pack(cloner, nibbles, packed)
     }
 
-    /// Packs four-bit codes in bytes, two along an axis in each byte, the first in the low bits.
+    /// Packs four-bit codes in bytes: each byte has two adjacent codes along the axis, the first in the low bits.
     fn pack(&self, cloner: &mut IrCloner<'_, '_, '_>, codes: Value, axis: usize) -> Rewritten<Value> {
         let [low, high] = self.split(cloner, codes, Pair { axis, adjacent: true })?;
         let four = cloner.to.integer(4, &cloner.to.ty(high).clone())?;
@@ -137,8 +141,9 @@ impl Writer<'_> {
         Ok(cloner.to.binary(arith::ORI, low, high)?)
     }
 
-    /// The numbers of a tensor as `f32`, divided by powers of two: E8M0 encodings, each for several elements along an
-    /// axis.
+    /// Converts numbers to `f32` and divides them by powers of two.
+    ///
+    /// `scales` has these powers in encoding E8M0, each for several elements along an axis.
     pub(super) fn quotients(
         &self,
         cloner: &mut IrCloner<'_, '_, '_>,
@@ -156,7 +161,7 @@ impl Writer<'_> {
         Ok(cloner.to.binary(arith::DIVF, numbers, scales)?)
     }
 
-    /// Repeats each element along the axes on which `shape` has a multiple of the tensor's elements.
+    /// Repeats each element of a tensor along its axes so that the result has this shape; sizes must be multiples.
     fn repeated(&self, cloner: &mut IrCloner<'_, '_, '_>, mut value: Value, shape: &[u64]) -> Rewritten<Value> {
         for axis in 0..shape.len() {
             let Some(mut from) = shape_of(cloner, value).filter(|from| from.len() == shape.len()) else {
@@ -178,8 +183,10 @@ impl Writer<'_> {
         Ok(value)
     }
 
-    /// An operand in the element type of the foreign operation's result. Only `f32` has all numbers of the narrower types;
-    /// operations that round or unpack their operands otherwise have no neutral counterpart.
+    /// Converts an operand to the element type of the foreign operation's result, if only `f16` or `bf16` becomes
+    /// `f32`.
+    ///
+    /// Other conversions round or unpack numbers, and are errors: they have no neutral counterpart.
     pub(super) fn widened(&self, cloner: &mut IrCloner<'_, '_, '_>, value: Value) -> Rewritten<Value> {
         let result = cloner.from.op(self.op).results.first().map(|result| cloner.from.ty(*result).element().clone());
         let ty = cloner.to.ty(value).clone();
@@ -195,8 +202,9 @@ impl Writer<'_> {
         }
     }
 
-    /// The numbers of an `f32` tensor as E2M1 codes, rounded to nearest even and clamped to 6, two along the foreign
-    /// operation's `axis` in each byte.
+    /// Converts an `f32` tensor to E2M1 codes, two along the foreign operation's `axis` in each byte.
+    ///
+    /// The numbers are rounded to nearest even and limited to magnitudes of at most 6.
     pub(super) fn packed_e2m1(&self, cloner: &mut IrCloner<'_, '_, '_>, numbers: Value) -> Rewritten<Value> {
         let axis = cloner.from.op(self.op).attributes.get("axis").and_then(Attribute::as_integer);
         let rank = shape_of(cloner, numbers).map_or(0, |shape| shape.len());
@@ -222,7 +230,7 @@ impl Writer<'_> {
         self.pack(cloner, code, axis)
     }
 
-    /// Copies blocks of several descriptors to memory, each if its descriptor's predicate is true.
+    /// Copies the block of each descriptor to the memory at the same position, if the descriptor's predicate is true.
     pub(super) fn fused_copies(
         &self,
         cloner: &mut IrCloner<'_, '_, '_>,
@@ -295,8 +303,9 @@ impl Writer<'_> {
     }
 }
 
-/// The magnitudes between adjacent E2M1 numbers, and the comparison that rounds a tie to the even code. A NaN, which
-/// the format lacks, becomes the greatest number.
+/// For each two adjacent E2M1 magnitudes, their midpoint, and the comparison that rounds a tie to the even code.
+///
+/// All comparisons are true for a NaN, which so becomes the largest magnitude, since the format has no NaN.
 const E2M1_BOUNDS: [(f64, &str); 7] =
     [(0.25, "ugt"), (0.75, "uge"), (1.25, "ugt"), (1.75, "uge"), (2.5, "ugt"), (3.5, "uge"), (5.0, "ugt")];
 
@@ -304,7 +313,7 @@ fn shape_of(cloner: &IrCloner<'_, '_, '_>, value: Value) -> Option<Vec<u64>> {
     cloner.to.ty(value).shape().map(<[u64]>::to_vec)
 }
 
-/// A tensor type of this shape without a layout, with the elements of `value`.
+/// A tensor type of this shape with the element type of `value` and no layout.
 fn untyped(cloner: &IrCloner<'_, '_, '_>, value: Value, shape: Vec<u64>) -> TileType {
     TileType::tensor(shape, cloner.to.ty(value).element().clone(), None)
 }

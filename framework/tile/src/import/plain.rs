@@ -1,12 +1,13 @@
-//! The default layout of tensors that are read from memory of the block without an explicit layout.
+//! Defines the default layout of tensors that are loaded from memory of the block without an explicit layout.
 
 use crate::op::name::ttg;
 use crate::{Attribute, Attributes, Body, LayoutName, MemDescType, Op, TileType};
 use tilewright_layout::parse_spec;
 
-/// The type of a tensor loaded from `memory`, in the default layout: adjacent elements along the last axis per lane,
-/// lanes along the last axes first, all warps and the blocks of a cluster along the first axis. Without a layout if the module does not give the
-/// numbers of warps and lanes.
+/// The type of a tensor loaded from `memory`, in the default layout.
+///
+/// A lane has adjacent elements along the last axis, and lanes divide the last axes first. All warps and the blocks of
+/// a cluster divide the first axis. The type has no layout if the module does not give the numbers of warps and lanes.
 pub(crate) fn tensor(memory: &MemDescType, module: &Attributes) -> TileType {
     of_shape(&memory.shape, &memory.element, module)
 }
@@ -51,7 +52,7 @@ fn layout(shape: &[u64], element: &TileType, warps: u64, lanes: u64, blocks: u64
     parse_spec(&text).ok().map(|spec| LayoutName::new(spec, text))
 }
 
-/// Module attributes with the numbers of warps and lanes at an operation: a warp partition has numbers of its own.
+/// The module attributes, with the number of warps that execute `op` if it is in a warp partition.
 pub(crate) fn around(module: &Attributes, body: &Body, op: Op) -> Attributes {
     let mut plain_module = module.clone();
     for groups in body.walk(body.root()).into_iter().filter(|op| body.op(*op).name() == ttg::WARP_SPECIALIZE) {

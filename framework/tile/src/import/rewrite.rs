@@ -28,7 +28,7 @@ struct Importing<'i> {
     imports: &'i Imports,
     dialects: &'i Dialects,
     module: &'i Attributes,
-    /// For each value that a foreign operation initializes, that operation.
+    /// For each value that a foreign operation initializes, by the value in the new function, that operation.
     remembered: HashMap<Value, Op>,
 }
 
@@ -80,7 +80,7 @@ impl Rewrite for Importing<'_> {
             let fits = |value: &Value| !is_token || matches!(cloner.to.ty(*value), TileType::Token);
             let value = match given.next_if(fits) {
                 Some(value) => value,
-                // The replacement is synchronous: its async tokens are poison.
+                // The replacement completes at once, so any value will do for its async tokens: they are poison.
                 None if is_token => cloner.to.op(ub::POISON).result(TileType::Token).value()?,
                 None => return Err(violation(cloner, op, "the import table has nothing for its results")),
             };
@@ -91,7 +91,7 @@ impl Rewrite for Importing<'_> {
 }
 
 impl Importing<'_> {
-    /// Emits again the replacement of the operation that initialized the operand of `op`, with the result type of `op`.
+    /// Emits the replacement of the operation that initialized the operand of `op`, with the result type of `op`.
     fn recall(&self, cloner: &mut IrCloner<'_, '_, '_>, op: Op) -> Rewritten<Values> {
         let operation = cloner.from.op(op);
         let key = operation.operands.first().map(|value| cloner.value(*value));
@@ -115,8 +115,9 @@ fn refuse(replacement: &Replacement, operation: &Operation) -> Result<(), String
     }
 }
 
-/// Whether an operation has an operand in this group, or this attribute; `name=keyword` requires the keyword as the
-/// attribute's value.
+/// Whether an operation has an operand in the group `name`, or the attribute `name`.
+///
+/// A name `name=keyword` requires an attribute with this value.
 fn has(operation: &Operation, name: &str) -> bool {
     if let Some((name, keyword)) = name.split_once('=') {
         return operation.attributes.get(name).is_some_and(|value| match value {

@@ -11,7 +11,7 @@ use super::term::{Term, terms};
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct File {
-    /// Families of library functions: their names are one pattern with different parts.
+    /// Families of library functions whose names differ in one part.
     #[serde(default)]
     families: Vec<Family>,
     /// Library functions by name.
@@ -25,7 +25,7 @@ pub(super) struct File {
     pub assembly: BTreeMap<String, Row>,
 }
 
-/// Library functions whose names follow a pattern: each of `names` has `{}` where the function's own name stands.
+/// Library functions with similar names: a full name is one of `names` with the function's own name in place of `{}`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Family {
@@ -58,7 +58,7 @@ pub(super) struct Full {
 }
 
 impl File {
-    /// All library functions with their full names, those of families included.
+    /// All library functions with their full names, including the functions of families.
     pub fn all_functions(&self) -> Vec<(String, Row)> {
         let of_family = |family: &Family| {
             let named = |pattern: &String| {

@@ -28,7 +28,7 @@ use tilewright_layout::text::{Cursor, Parsed};
 pub(super) enum Term {
     /// The operands of a group of the foreign operation, or one of them by its index.
     Operands(String),
-    /// A number literal, of the type of the operand next to it.
+    /// A number literal. Its type is that of another operand of the operation, or `i32` if that is unknown.
     Number(String),
     /// A neutral operation, or a list function.
     Call(Call),
@@ -39,7 +39,7 @@ pub(super) enum Term {
 pub(super) struct Call {
     /// Name of the operation; a name without a dialect is a list function's.
     pub name: String,
-    /// How the type of the result is determined.
+    /// The rule that gives the type of the result.
     pub ty: Shape,
     /// The arguments of the operation or function.
     pub arguments: Vec<Term>,
@@ -52,12 +52,12 @@ pub(super) struct Call {
 pub(super) enum AttributeSource {
     /// A keyword or number in the term.
     Keyword(String),
-    /// The foreign operation's attribute with this name; if keywords are given, the keyword at the index that this
-    /// attribute has.
+    /// The value of the foreign operation's attribute with this name, which is an index into the keywords if there are
+    /// any.
     Foreign(String, Vec<String>),
-    /// One number per axis of the first operand, 0 except at one axis.
+    /// An array with one number per axis of the foreign operation's first operand: 0 except at one axis.
     AtAxis {
-        /// The foreign attribute that is the number at the axis.
+        /// The foreign attribute with the number at this axis.
         number: String,
         /// The foreign attribute that numbers the axis.
         axis: String,
@@ -71,14 +71,14 @@ impl Term {
     }
 }
 
-/// How the result type of a term's operation is determined.
+/// The rule that gives the result type of a term's operation. Groups are those of the foreign operation.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Shape {
     /// Inferred from the operands, as the operation's definition states.
     Follows,
-    /// A tensor with the shape and layout of a group.
+    /// A tensor with the shape and layout of a group's type, and the element type of the term's first operand.
     Like(String),
-    /// A tensor with the shape and element type of a group, in any layout.
+    /// A tensor with the shape and element type of a group's type, in the default layout.
     Plain(String),
     /// The operands' type with this element type.
     Element(String),

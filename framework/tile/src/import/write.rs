@@ -9,13 +9,13 @@ use crate::{Attribute, Attributes, Body, BuildError, Float, Op, Operation, Signe
 /// Emits the replacement of one foreign operation.
 pub(super) struct Writer<'i> {
     pub dialects: &'i Dialects,
-    /// The module attributes, which have the numbers of warps and lanes.
+    /// The module attributes, among them the numbers of warps and lanes.
     pub module: &'i Attributes,
     /// The foreign operation that is replaced.
     pub op: Op,
 }
 
-/// A foreign operation whose results a term's outermost operation replaces.
+/// The foreign operation whose attributes the operation of its last term gets, and the result types for that operation.
 #[derive(Clone, Copy)]
 pub(super) struct Outermost<'o> {
     operation: &'o Operation,
@@ -23,7 +23,7 @@ pub(super) struct Outermost<'o> {
 }
 
 impl Outermost<'_> {
-    /// Whether the foreign operation has one result besides async tokens.
+    /// Whether the foreign operation has results, of which all but the first are async tokens.
     fn is_one(&self) -> bool {
         !self.types.is_empty() && self.types.iter().skip(1).all(is_token)
     }
@@ -34,12 +34,13 @@ fn is_token(ty: &TileType) -> bool {
 }
 
 impl Writer<'_> {
-    /// Emits terms, and returns the values of the last.
+    /// Emits terms, and returns the values of the last; an empty list has none.
     pub fn terms(&self, cloner: &mut IrCloner<'_, '_, '_>, terms: &[Term]) -> Rewritten<Values> {
         self.terms_as(cloner, terms, self.op)
     }
 
-    /// Emits terms, and returns the values of the last, which get the result types of operation `of`.
+    /// Emits terms, and returns the values of the last, whose operation gets the result types of the foreign operation
+    /// `of`.
     pub fn terms_as(&self, cloner: &mut IrCloner<'_, '_, '_>, terms: &[Term], of: Op) -> Rewritten<Values> {
         let Some((last, before)) = terms.split_last() else { return Ok(Values::new()) };
         for term in before {
@@ -55,7 +56,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Emits terms within an `scf.if` with the condition `when`; without the `scf.if` if the condition is always true.
+    /// Emits terms in an `scf.if` with the condition `when`, or without it if the condition is known to be true.
     pub fn when(&self, cloner: &mut IrCloner<'_, '_, '_>, when: &Term, terms: &[Term]) -> Rewritten<Values> {
         let condition = self.term(cloner, when, None)?;
         let is_open = |condition: &Value| !cloner.to.body().is_always(*condition);
@@ -68,7 +69,7 @@ impl Writer<'_> {
         })
     }
 
-    /// The foreign operation's operands that a term names.
+    /// The operands of the foreign operation to which a term `$...` refers; empty for other terms.
     pub fn operands(&self, cloner: &IrCloner<'_, '_, '_>, term: &Term) -> Values {
         let Term::Operands(name) = term else { return Values::new() };
         let operation = cloner.from.op(self.op);
@@ -79,7 +80,7 @@ impl Writer<'_> {
         cloner.all(found)
     }
 
-    /// Emits a term; a number gets the given type, if it is known.
+    /// Emits a term, and returns its values. A number has the type `beside`, or `i32` if that is `None`.
     pub(super) fn term(
         &self,
         cloner: &mut IrCloner<'_, '_, '_>,
@@ -108,7 +109,9 @@ impl Writer<'_> {
         self.operation_of(cloner, call, &groups, outermost)
     }
 
-    /// Emits the operation of a term, on the given operands of each group.
+    /// Emits the operation of a term on the given operands, group by group, and returns its results.
+    ///
+    /// `outermost` is the foreign operation for the last term; `None` for other terms.
     pub(super) fn operation_of(
         &self,
         cloner: &mut IrCloner<'_, '_, '_>,
@@ -146,7 +149,9 @@ impl Writer<'_> {
         Ok(op.values()?)
     }
 
-    /// Emits the operands of each group of a term's operation; numbers have the type of the first operand that has one.
+    /// Emits the operands of a term's operation, group by group.
+    ///
+    /// Numbers have the type of the first operand that is no number.
     pub(super) fn groups(&self, cloner: &mut IrCloner<'_, '_, '_>, call: &Call) -> Rewritten<Vec<Values>> {
         let mut groups = vec![Values::new(); call.arguments.len()];
         let is_number = |term: &Term| matches!(term, Term::Number(_));
@@ -160,7 +165,7 @@ impl Writer<'_> {
         Ok(groups)
     }
 
-    /// The result type that the term requests; `None` if it is inferred.
+    /// The result type that the term states; `None` if it follows from the operands.
     fn result(&self, cloner: &IrCloner<'_, '_, '_>, call: &Call, groups: &[Values]) -> Option<TileType> {
         let first = groups.iter().flatten().next().map(|value| cloner.to.ty(*value).clone());
         match &call.ty {
@@ -175,7 +180,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The type of the first operand or result of a group of the foreign operation.
+    /// The type of the first operand or result in a group of the foreign operation; `None` if there is none.
     fn type_of(&self, cloner: &IrCloner<'_, '_, '_>, group: &str) -> Option<TileType> {
         let operation = cloner.from.op(self.op);
         let result = operation.definition.result_group(group);
@@ -192,7 +197,8 @@ fn element(name: &str) -> Option<TileType> {
     integer.or_else(|| Float::from_name(name).map(TileType::Float))
 }
 
-/// A number attribute; for a tensor type, the same for all elements.
+/// Parses a number as an attribute; for a tensor type, all elements are equal. `None` if the text does not fit the
+/// type.
 pub(super) fn number(text: &str, ty: &TileType) -> Option<Attribute> {
     match ty.element() {
         TileType::Float(float) => Some(Attribute::of_bits(float.encode(text.parse().ok()?)?, ty.clone())),
@@ -201,7 +207,7 @@ pub(super) fn number(text: &str, ty: &TileType) -> Option<Attribute> {
     }
 }
 
-/// Converts an attribute to the kind that the definition requires: the number of a keyword becomes the keyword.
+/// Converts an attribute to the kind that the definition requires: a keyword's number becomes the keyword.
 fn as_kind(value: &Attribute, kind: &AttributeKind) -> Attribute {
     let AttributeKind::Keyword(words) = kind else { return value.clone() };
     let number = value.as_integer();
@@ -209,7 +215,7 @@ fn as_kind(value: &Attribute, kind: &AttributeKind) -> Attribute {
     word.map_or_else(|| value.clone(), |(word, _)| Attribute::Keyword(word.as_str().into()))
 }
 
-/// The attribute value that a table states; `None` if it refers to an attribute that the foreign operation lacks.
+/// The value of the attribute that a term states as `source`; `None` if the foreign operation lacks an attribute in it.
 fn explicit_attribute(
     definition: &Definition,
     name: &str,
@@ -244,7 +250,7 @@ fn foreign_attribute<'o>(foreign: &'o Operation, name: &str) -> Option<&'o Attri
     foreign.attributes.get(name).or_else(default)
 }
 
-/// Parses an attribute value of a table, as the kind that the definition requires.
+/// Parses the text that a table has for an attribute, as the kind of value that the definition requires.
 fn attribute(definition: &Definition, name: &str, text: &str) -> Attribute {
     match definition.attribute(name).map(|row| &row.kind) {
         Some(AttributeKind::Keyword(_) | AttributeKind::Words(_)) => Attribute::Keyword(text.into()),

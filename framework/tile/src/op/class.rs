@@ -52,10 +52,11 @@ impl TypeSet {
     /// All types.
     pub const ANY: Self = Self { container: Container::Any, element: Element::Any };
 
-    /// The class of a keyword of dialect files. `int`, `float`, `number`, `integer_or_index`, `float_or_byte`, `i1` to
-    /// `i64`, `pointer` and `value` are a scalar or a tensor; the prefix `scalar.` or `tensor.` restricts them. Others
-    /// are `tensor`, `memory`, `operand` (a tensor in registers or memory), `descriptor`, `token` and `any`. `None` for
-    /// other keywords.
+    /// The class of a keyword of dialect files; `None` for other words.
+    ///
+    /// `int`, `float`, `number`, `integer_or_index`, `float_or_byte`, `i1` to `i64`, `pointer` and `value` are a scalar
+    /// or a tensor; the prefix `scalar.` or `tensor.` restricts them. Others are `tensor`, `memory`, `operand` (a
+    /// tensor in registers or memory), `descriptor`, `token` and `any`.
     #[must_use]
     pub fn named(word: &str) -> Option<Self> {
         let any_element = |container| Some(Self { container, element: Element::Any });
@@ -117,8 +118,9 @@ impl TypeSet {
         matches!(self.container, Container::ScalarOrTensor | Container::Tensor | Container::Scalar)
     }
 
-    /// The type constructor (the word before `<`) of all types of the class, which a text format may omit; `None` if
-    /// there is none.
+    /// The type constructor (the word before `<`) that all types of the class have, so that a text format may omit it.
+    ///
+    /// `None` if they have none in common.
     #[must_use]
     pub fn constructor(self) -> Option<&'static str> {
         match self.container {

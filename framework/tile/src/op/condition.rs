@@ -1,7 +1,7 @@
-//! Conditions of operations that the verifier checks, as rows list them.
+//! Parses the conditions of operations that rows list and the verifier checks.
 //!
-//! `verify = "cmp = pointee(ptr); rank(desc 2); parent(scf.while)"`: a type that follows from others, in the notation of
-//! `types`, or a named condition with its arguments: groups, attributes, numbers or names.
+//! `verify = "cmp = pointee(ptr); rank(desc 2); kernel"`: a condition is a type that follows from others, in the
+//! notation of `types`, or a rule's name with arguments. Arguments are groups, attributes, numbers or words.
 
 use tilewright_layout::text::{Cursor, Parsed, TextError};
 
@@ -11,7 +11,7 @@ use crate::rules::Rules;
 /// One condition of a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Condition {
-    /// The types of a group follow from those of others.
+    /// A rule by which the types of a group follow from those of others.
     Types(Rule),
     /// A rule of the verifier, by name.
     Named {

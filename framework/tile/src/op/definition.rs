@@ -22,7 +22,7 @@ pub struct Definition {
     pub attributes: Vec<AttributeRow>,
     /// The element types that scalars and tensors of the dialect may have; empty for any.
     pub elements: Arc<[TileType]>,
-    /// The text format behind the operation's name; `None` if the operation has only MLIR's generic form.
+    /// The text format that follows the operation's name; `None` if the operation has only MLIR's generic form.
     pub format: Option<Vec<Piece>>,
     /// The type inference rules.
     pub types: Vec<Rule>,
@@ -107,11 +107,11 @@ pub enum AttributeKind {
     Text,
     /// A symbol: the name of a function.
     Symbol,
-    /// A set of keywords, separated by `|`; the generic form has the sum of their numbers, if these are listed.
+    /// A set of keywords, separated by `|`. If their numbers are listed, the generic form has the sum of these.
     Words(Arc<BTreeMap<String, u32>>),
     /// One of several keywords, each with its number; the generic form has the number.
     Keyword(Arc<BTreeMap<String, u32>>),
-    /// A set of keywords: `<...>` behind a keyword; behind the attribute's name in the generic form.
+    /// A set of keywords in brackets, `<...>`; in the generic form, the attribute's name stands before the brackets.
     Flags(Arc<Flags>),
 }
 
@@ -128,13 +128,15 @@ pub struct Flags {
 }
 
 impl Flags {
-    /// The first keyword in `flags`, `<...>`, that is not one of the set; `None` if all are.
+    /// The first keyword in `flags`, a text `<...>`, that the set does not contain; `None` if it contains all.
     pub(crate) fn unknown<'f>(&self, flags: &'f str) -> Option<&'f str> {
         let words = flags.trim().trim_start_matches('<').trim_end_matches('>').split([',', '|']).map(str::trim);
         words.into_iter().find(|word| !self.words.iter().any(|known| known == word))
     }
 
-    /// The attribute for the flags in `flags`, `<...>`; the separator stands between the flags.
+    /// The attribute for `flags`, a text `<...>` with keywords separated by commas.
+    ///
+    /// In the attribute, the set's own separator replaces the commas.
     pub(crate) fn attribute(&self, flags: &str) -> Attribute {
         let words: String = flags.split_whitespace().collect();
         Attribute::Foreign(format!("{}{}", self.name, words.replace(',', &self.separator)).into())
@@ -144,7 +146,7 @@ impl Flags {
 /// Traits of an operation, as in MLIR.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Traits {
-    /// Whether the operation has no side effects, and results that depend on the operands only: then it is removable if
+    /// Whether the operation has no side effects, and its results depend only on the operands. It can be removed if
     /// unused.
     pub pure: bool,
     /// Whether each element of the result depends only on the operands' elements at the same index: all tensors have
@@ -160,9 +162,11 @@ pub struct Traits {
 }
 
 impl OperandGroup {
-    /// Divides `count` values among groups when the text does not give the numbers: one to each group that must have
-    /// one; the rest to the group of any number, or in equal shares if there are several of these groups. `None` if
-    /// there are too few or too many values.
+    /// Divides `count` values among groups if the text does not state their numbers; `None` for too few or too many
+    /// values.
+    ///
+    /// Each group that must have one value gets one. In order, an optional group takes one of the rest, and a group of
+    /// any number takes all of it, or an equal share if there are several such groups.
     #[must_use]
     pub fn divide(groups: &[Self], count: usize) -> Option<Vec<usize>> {
         let single = groups.iter().filter(|group| group.count == Count::One).count();

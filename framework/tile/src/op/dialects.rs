@@ -17,7 +17,7 @@ use tilewright_target::nearest;
 pub struct DialectError {
     /// Name of the dialect file.
     pub file: String,
-    /// The faulty row (operation), and the error in it.
+    /// The row (operation) with the error, and the error itself.
     pub message: String,
 }
 
@@ -27,9 +27,9 @@ pub struct Dialects {
     /// The names of the dialects.
     names: BTreeSet<String>,
     operations: BTreeMap<Arc<str>, Arc<Definition>>,
-    /// Earlier names of operations and attributes, each with its current name.
+    /// The current name of each operation or attribute, by its earlier name.
     renamed: BTreeMap<String, String>,
-    /// For each layout family, the parameters that have a default, with the default.
+    /// The default parameters of each layout family, by the family's name.
     layouts: BTreeMap<String, FamilySpec>,
     /// The rules of the verifier that rows may name, and those about layouts.
     rules: Rules,
@@ -124,8 +124,8 @@ impl Dialects {
         self.renamed.get(name).map_or(name, String::as_str)
     }
 
-    /// Removes the parameters of a layout that have their defaults, and those of layouts in it: then equal layouts have
-    /// equal parameters.
+    /// Removes the parameters that equal their defaults from a layout and from layouts in it, so that equal layouts
+    /// compare equal.
     pub(crate) fn remove_layout_defaults(&self, spec: &mut FamilySpec) {
         if let Some(defaults) = self.layouts.get(&spec.name) {
             spec.attributes.retain(|name, value| defaults.attributes.get(name) != Some(value));

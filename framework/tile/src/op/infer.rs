@@ -3,7 +3,7 @@
 use super::{Definition, Expression};
 use crate::types::TileType;
 
-/// The types of each operand or result group; `None` if they are not yet known.
+/// The types of the values of each operand and result group; `None` for a group whose types are not known yet.
 #[derive(Debug, Clone)]
 pub(crate) struct GroupTypes {
     pub operands: Vec<Option<Vec<TileType>>>,
@@ -20,7 +20,9 @@ impl GroupTypes {
         operands.or_else(|| self.results[definition.result_group(name)?].as_deref())
     }
 
-    /// Infers the types of groups by the rules of a definition; `counts` has the number of values in each group.
+    /// Infers the types of groups by the rules of a definition.
+    ///
+    /// `counts` is the number of values in each operand group.
     pub fn infer(&mut self, definition: &Definition, counts: &[usize]) {
         for rule in &definition.types {
             if let Some(group) = definition.operand_group(&rule.target) {
@@ -35,8 +37,10 @@ impl GroupTypes {
         }
     }
 
-    /// The types that a rule gives: those of another group, or one type repeated `count` times; `None` if not yet
-    /// known.
+    /// The types that a rule gives to a group; `None` if they are not known yet.
+    ///
+    /// An operand group has `count` values of one type. For a result group, `count` is `None`: it has the types of
+    /// another group, or one value.
     fn apply_rule(
         &self,
         definition: &Definition,

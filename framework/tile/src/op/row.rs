@@ -24,13 +24,13 @@ pub(super) struct File {
     /// Whether layouts of the operations' tensors must have the lanes, warps and blocks that the module states.
     #[serde(default)]
     pub layouts_fit_module: bool,
-    /// For attributes of keywords: the keywords with their numbers, by a name that rows refer to.
+    /// Keywords with their numbers for attributes of rows, by the name with which rows refer to them.
     #[serde(default)]
     pub words: BTreeMap<String, BTreeMap<String, u32>>,
-    /// For attributes of flags: the flag sets, by a name that rows refer to.
+    /// Flag sets for attributes of rows, by the name with which rows refer to them.
     #[serde(default)]
     pub flags: BTreeMap<String, Flags>,
-    /// Templates for rows: a row with `form` inherits the keys that it omits.
+    /// Templates of rows: a row takes the keys that it omits from the template that its `form` names.
     #[serde(default)]
     pub forms: BTreeMap<String, Row>,
     /// Operations by name, without the dialect; none in a dialect of layouts alone.
@@ -39,8 +39,7 @@ pub(super) struct File {
     /// Earlier names of operations and attributes of the dialect, each with its current name. Texts may have either.
     #[serde(default)]
     pub renamed: BTreeMap<String, String>,
-    /// Parameters of layout families that have a default: the family's name, and its parameters with their defaults as
-    /// attribute text.
+    /// The default parameters of layout families, as attribute text, by the family's name.
     #[serde(default)]
     pub layouts: BTreeMap<String, String>,
 }
@@ -61,7 +60,7 @@ pub(super) struct Row {
 }
 
 impl Row {
-    /// The row, completed with the keys of its form (a template of rows).
+    /// The row, with the keys that it omits taken from its form.
     fn with_form(&self, file: &File) -> Result<Self, String> {
         let Some(name) = &self.form else { return Ok(self.clone()) };
         let form = file.forms.get(name).ok_or_else(|| format!("there is no form `{name}`"))?;
@@ -113,7 +112,7 @@ impl Row {
     }
 }
 
-/// The name of a group that the type rules use but the row does not define; `None` if there is none.
+/// The name of a group in the type rules that the row does not define; `None` if it defines all.
 fn unknown_group(definition: &Definition) -> Option<&str> {
     let rules = definition.types.iter().chain(definition.verify.iter().filter_map(Condition::as_types));
     let mut spoken = rules.flat_map(|rule| [Some(&*rule.target), rule.expression.groups()]).flatten();

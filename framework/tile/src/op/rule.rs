@@ -4,7 +4,7 @@ use tilewright_layout::text::{Cursor, Parsed};
 
 use crate::types::TileType;
 
-/// A type inference rule `target = expression`: gives the types of the group `target` if the text does not give them.
+/// A type inference rule `target = expression`, for groups whose types the text does not give.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rule {
     /// Name of the group whose types are inferred.
@@ -16,13 +16,13 @@ pub struct Rule {
 /// An expression for a type, which refers to the types of operand and result groups.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Expression {
-    /// The type of the first value of the group with this name.
+    /// The type of the first value of the group with this name; as a whole rule, the types of all its values.
     Same(String),
     /// The element type of the expression's type.
     Element(Box<Expression>),
     /// The pointee of the expression's type.
     Pointee(Box<Expression>),
-    /// The expression's type with elements of type `i1`.
+    /// The expression's type with elements of type `i1` if it is a tensor, otherwise `i1`.
     Boolean(Box<Expression>),
     /// A fixed type.
     Constant(TileType),
@@ -69,7 +69,7 @@ impl Expression {
         Ok(outer(Box::new(inner)))
     }
 
-    /// The name of the group that the expression refers to; `None` for a fixed type.
+    /// The name of the group to which the expression refers; `None` for a fixed type.
     pub(super) fn groups(&self) -> Option<&str> {
         match self {
             Self::Same(name) => Some(name),

@@ -53,10 +53,13 @@ pub enum Piece {
 /// Forms that only some operations have and the other pieces cannot express.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Special {
-    /// An async token: `[%dependency]`, or `[]` if there is a result but no operand. The indices of the operand group
-    /// and of the result group.
+    /// An async token: `[%dependency]`, or `[]` if the operation has a token as a result but as no operand.
+    ///
+    /// The fields are the indices of the operand group and of the result group.
     Token(usize, usize),
-    /// mbarriers with predicates: `, %barrier[%predicate]`, any number of times. The indices of the two operand groups.
+    /// mbarriers with predicates: `, %barrier[%predicate]`, any number of times.
+    ///
+    /// The fields are the indices of the operand groups of barriers and of predicates.
     Barriers(usize, usize),
     /// Bundles of operands: `["tag"(%a : i32), ...]`, or nothing. The index of the operand group.
     Bundles(usize),
@@ -87,7 +90,7 @@ pub enum Special {
 }
 
 impl Piece {
-    /// Whether the piece writes the definition's attribute with this index.
+    /// Whether the piece writes the attribute with this index in the definition.
     pub(crate) fn writes_attribute(&self, index: usize) -> bool {
         match self {
             Self::Attribute(written) => *written == index,

@@ -1,14 +1,14 @@
-//! The allocations of a function in shared memory, and the operations that access them.
+//! Finds the allocations of a function in shared memory, and the operations that access them.
 
 use std::collections::HashMap;
 
 use crate::op::name::ttg;
 use crate::{Body, Op, Value};
 
-/// An allocation whose accesses are all known: each accesses a view of it, and none is asynchronous.
+/// An allocation whose accesses are all in these lists: they access views of it, and none is asynchronous.
 #[derive(Debug)]
 pub(super) struct Allocation {
-    /// The operation that allocates; it stores if it has an operand.
+    /// The operation that allocates; if it has an operand, it also stores this value.
     pub op: Op,
     /// The loads from the allocation, and other operations that read it.
     pub readers: Vec<Op>,
@@ -22,7 +22,7 @@ pub(super) struct Allocation {
 #[derive(Debug, Default)]
 pub(super) struct Allocations {
     all: Vec<Allocation>,
-    /// The index of the allocation that each value in memory is a view of.
+    /// For each view of an allocation, the index of the allocation.
     views: HashMap<Value, usize>,
 }
 

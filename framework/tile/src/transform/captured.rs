@@ -1,5 +1,7 @@
-//! Explicit captures of warp partitions: `ttg.warp_specialize` takes captured values as operands, and each partition
-//! region has an argument for each operand.
+//! Makes the captures of warp partitions explicit.
+//!
+//! `ttg.warp_specialize` then has the captured values as operands, and each partition region has an argument for each
+//! operand.
 
 use crate::op::name::ttg;
 use std::collections::{BTreeSet, HashMap};
@@ -21,7 +23,7 @@ pub fn make_captures_explicit(function: &Function) -> Function {
     function
 }
 
-/// The captured value, if `value` is an argument of a partition region; otherwise `value`.
+/// The value that an argument of a partition region captures; if `value` is no such argument, `value` itself.
 #[must_use]
 pub fn captured_value(body: &Body, value: Value) -> Value {
     let ValueOrigin::Argument(block, index) = body.origin(value) else { return value };

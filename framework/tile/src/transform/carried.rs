@@ -1,12 +1,14 @@
-//! Loop-closed values: values that are defined in a loop and used after it are passed as additional block arguments.
+//! Finds loop-closed values: values that are defined in a loop and used after it, and so become additional block
+//! arguments.
 
 use std::collections::{BTreeSet, HashMap};
 
 use super::graph::ControlFlowGraph;
 use crate::{Block, Body, Value};
 
-/// For each block, by index: the loop-closed values that it needs. These are defined in a loop that does not contain
-/// the block, and used by the block or by blocks behind it.
+/// For each block, by index, the loop-closed values that it takes.
+///
+/// These are defined in a loop that does not contain the block, and used in the block or in blocks that follow it.
 pub(super) fn loop_closed_values(body: &Body, graph: &ControlFlowGraph) -> Vec<Vec<Value>> {
     let count = graph.blocks.len();
     if graph.loops.is_empty() {

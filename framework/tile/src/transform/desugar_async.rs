@@ -1,8 +1,8 @@
 //! Lowers bulk tensor copies (TMA) and asynchronous stores to synchronous ones, for targets without such copies.
 //!
 //! The lanes copy each box of a tensor, and the copy is complete when the next operation begins. If all warps execute
-//! the same code, mbarriers have no effect then and are removed. With warp partitions, the `tw.mbarrier_expect` that
-//! expects the bytes of copies moves behind the last of these copies.
+//! the same code, mbarriers then have no effect and are removed. With warp partitions, a `tw.mbarrier_arrive` behind
+//! the last of the copies replaces the `tw.mbarrier_expect` that expects their bytes.
 
 use crate::op::name::{tt, ttg, tw};
 use std::collections::HashMap;
@@ -15,7 +15,7 @@ use super::{IrCloner, Rewrite, Rewritten, each_function, rewrite_function};
 
 const LOAD: &str = tw::BULK_TENSOR_LOAD;
 const ASYNC_STORE: &str = tw::ASYNC_STORE;
-/// An attribute for derived tensor maps: a program with them has asynchronous copies.
+/// The operation that derives a tensor map: a program with it is for a target with asynchronous copies.
 const DERIVED_TENSOR_MAP: &str = tw::DERIVED_TENSOR_MAP;
 const EXPECT: &str = tw::MBARRIER_EXPECT;
 
@@ -49,7 +49,9 @@ fn is_word(name: &str) -> bool {
         || matches!(name, LOAD | ASYNC_STORE | tw::BULK_TENSOR_STORE | tw::BULK_TENSOR_WAIT)
 }
 
-/// The last of the copies that follow a `tw.mbarrier_expect` in its block and together transfer the expected bytes.
+/// The last of the copies that follow a `tw.mbarrier_expect` in its block and complete the bytes that it expects.
+///
+/// The error says that the copies in the block do not transfer these bytes.
 fn last_copy(body: &Body, expect: Op) -> Result<Op, String> {
     let mbarrier = body.operand(expect, "mbarrier");
     let mut bytes = body.op(expect).attributes.get("bytes").and_then(Attribute::as_integer).unwrap_or(0);
@@ -82,7 +84,7 @@ fn size(body: &Body, value: Value) -> i64 {
 struct AtOnce<'m> {
     module: &'m Attributes,
     in_groups: bool,
-    /// For each copy that is the last one of a `tw.mbarrier_expect`, that operation.
+    /// For each copy that is the last one for a `tw.mbarrier_expect`, that operation; empty without warp partitions.
     last: HashMap<Op, Op>,
 }
 
@@ -118,7 +120,7 @@ impl AtOnce<'_> {
         self.arrive(op, cloner)
     }
 
-    /// Emits the arrival that was expected with the bytes of this copy, if it is the last one of them.
+    /// Emits the arrival that replaces a `tw.mbarrier_expect`, if the copy `op` is the last one for it.
     fn arrive(&self, op: Op, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<()> {
         let Some(&expect) = self.last.get(&op) else { return Ok(()) };
         let [mbarrier, active] = ["mbarrier", "pred"].map(|group| cloner.all(cloner.from.operands(expect, group)));

@@ -1,4 +1,4 @@
-//! Forwards values that are stored to shared memory and loaded from there to the loads, as layout conversions.
+//! Replaces loads from shared memory by layout conversions of the stored values.
 
 use std::collections::HashMap;
 
@@ -8,9 +8,10 @@ use crate::op::Dialects;
 use crate::op::name::ttg;
 use crate::{Block, Body, Op, TileModule, TileViolation, Value, ValueOrigin};
 
-/// Replaces loads of a tensor in shared memory that was stored before in the same block, with no other store between.
-/// Such a load becomes a layout conversion if the allocation then has no other reader; otherwise only if both layouts
-/// are equal, since the store stays.
+/// Replaces loads of a tensor in shared memory that was stored earlier in the same block, with no other store between.
+///
+/// If all readers of the allocation are such loads, they become layout conversions. Otherwise, only loads in the layout
+/// of the stored value are replaced, since the store remains.
 ///
 /// # Errors
 /// A [`TileViolation`] if the dialects have no layout conversion.
@@ -47,7 +48,7 @@ impl Rewrite for Forward {
     }
 }
 
-/// Returns the loads of an allocation that are replaced, each with the stored value.
+/// The loads of an allocation that can be replaced, each with the value that replaces it.
 fn forwarded(body: &Body, allocation: &Allocation, allocations: &Allocations) -> Vec<(Op, Value)> {
     let search = |&load: &Op| {
         let stored = Search { body, allocation, allocations }.stored(load)?;
@@ -73,7 +74,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Returns the value that a load reads: the one of the last store before it in its block.
+    /// The value that a load reads; `None` unless a store before it in its block is known to have written it last.
     fn stored(&self, load: Op) -> Option<Value> {
         let operation = self.body.op(load);
         let source = *operation.operands.first().filter(|_| operation.name() == ttg::LOCAL_LOAD)?;
@@ -100,7 +101,8 @@ impl Search<'_> {
         None
     }
 
-    /// Whether two values are the same part of memory: one value, or equal views of the same parts.
+    /// Whether two values are known to be equal: one value, equal constants, or views with equal operands and
+    /// attributes.
     fn is_same_view(&self, a: Value, b: Value) -> bool {
         if a == b {
             return true;
@@ -126,7 +128,7 @@ impl Search<'_> {
             && one.operands.iter().zip(&other.operands).all(|(&a, &b)| self.is_same_view(a, b))
     }
 
-    /// Whether two values are tensors of the same allocation with different constant indices.
+    /// Whether two values are different buffers of one value in memory, with different constant indices.
     fn is_other_index(&self, a: Value, b: Value) -> bool {
         let indexed = |value: Value| match self.body.origin(value) {
             ValueOrigin::Result(op, _) if self.body.op(op).name() == ttg::MEMDESC_INDEX => {

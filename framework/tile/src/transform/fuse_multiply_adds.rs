@@ -43,7 +43,8 @@ struct Fused {
 }
 
 impl Fuse {
-    /// Returns the multiplicands of a product that has no other use.
+    /// The operands of the multiplication that defines a value; `None` if there is none, or if the value has other
+    /// uses.
     fn product(&self, body: &Body, value: Value) -> Option<[Value; 2]> {
         let ValueOrigin::Result(op, _) = body.origin(value) else { return None };
         let operation = body.op(op);

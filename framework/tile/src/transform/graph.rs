@@ -1,4 +1,4 @@
-//! The control-flow graph of a region: dominators and natural loops.
+//! Builds the control-flow graph of a region, with dominators and natural loops.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -7,14 +7,15 @@ use tilewright_target::dominators;
 use crate::order::{reachable, successors};
 use crate::{Block, Body, Op, Region};
 
-/// A control-flow graph with blocks in reverse post-order: every edge goes forward, except back edges to loop headers.
-/// All indices are of `blocks`; block 0 is the entry.
+/// A control-flow graph whose blocks are in reverse post-order: only back edges to loop headers do not go forward.
+///
+/// All numbers of blocks are indices into `blocks`; block 0 is the entry.
 pub(super) struct ControlFlowGraph {
     /// The reachable blocks, in reverse post-order.
     pub blocks: Vec<Block>,
     /// For each block, its successors.
     pub successors: Vec<Vec<usize>>,
-    /// For each block except the entry, its immediate dominator.
+    /// The immediate dominator of each block; that of the entry has no meaning.
     pub dominators: Vec<usize>,
     /// For each block, the number of forward edges into it.
     pub forward_predecessors: Vec<usize>,
@@ -73,22 +74,24 @@ impl ControlFlowGraph {
         index == of
     }
 
-    /// The header of the outermost loop that contains a block's immediate dominator but not the block: control leaves
-    /// this loop before it reaches the block. `None` if there is none.
+    /// The header of the outermost loop that control leaves before it reaches a block; `None` if there is none.
+    ///
+    /// Such a loop contains the block's immediate dominator, but not the block.
     pub fn exited_loop(&self, index: usize) -> Option<usize> {
         let from = self.dominators[index];
         let is_left = |loop_blocks: &BTreeSet<usize>| loop_blocks.contains(&from) && !loop_blocks.contains(&index);
         self.loops.iter().find(|(_, loop_blocks)| is_left(loop_blocks)).map(|(head, _)| *head)
     }
 
-    /// The merge blocks (with several forward predecessors) whose immediate dominator is this block, outside of loops
-    /// to leave.
+    /// The merge blocks, with several forward predecessors, that this block immediately dominates.
+    ///
+    /// Blocks that control reaches by leaving a loop are not among them.
     pub fn joins(&self, index: usize) -> impl Iterator<Item = usize> {
         let joins = move |join: &usize| self.forward_predecessors[*join] > 1 && self.dominators[*join] == index;
         (index + 1..self.blocks.len()).filter(joins).filter(|join| self.exited_loop(*join).is_none())
     }
 
-    /// The blocks that control reaches when it leaves the loop of this header, but no loop around it.
+    /// The blocks for which the loop with this header is the outermost one that control leaves before it reaches them.
     pub fn blocks_after_loop(&self, head: usize) -> impl Iterator<Item = usize> {
         (head + 1..self.blocks.len()).filter(move |index| self.exited_loop(*index) == Some(head))
     }

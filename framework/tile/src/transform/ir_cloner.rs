@@ -11,8 +11,9 @@ use crate::{
 
 /// A rewrite pattern, for use with [`IrCloner`].
 pub(crate) trait Rewrite {
-    /// Emits the replacement of operation `op` of `cloner.from`, binds its results and returns true; or returns false,
-    /// and the operation is cloned.
+    /// Emits the replacement of operation `op` of `cloner.from`, binds the operation's results, and returns true.
+    ///
+    /// If it returns false, the caller clones the operation.
     fn rewrite(&mut self, op: Op, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<bool>;
 }
 
@@ -24,7 +25,7 @@ pub(crate) struct IrCloner<'a, 'b, 'd> {
     pub from: &'a Body,
     /// The builder of the function that is being written.
     pub to: &'b mut FunctionBuilder<'d>,
-    /// The location of the call that is being inlined; none if the body is of the same function.
+    /// The location of the call that is being inlined; the default location if there is no such call.
     pub call: Location,
     values: HashMap<Value, Value>,
     blocks: HashMap<Block, Block>,
@@ -70,7 +71,7 @@ impl<'a, 'b, 'd> IrCloner<'a, 'b, 'd> {
         Self { function, from, to, call: Location::default(), values: HashMap::new(), blocks: HashMap::new() }
     }
 
-    /// The clone of a value; the value itself if no clone is bound, which happens only in invalid programs.
+    /// The clone of a value. If none is bound, which happens only in invalid programs, it is the value itself.
     pub fn value(&self, value: Value) -> Value {
         self.values.get(&value).copied().unwrap_or(value)
     }
@@ -98,7 +99,8 @@ impl<'a, 'b, 'd> IrCloner<'a, 'b, 'd> {
         values.iter().map(|value| self.from.ty(*value).clone()).collect()
     }
 
-    /// Fills a new region, whose entry block exists, with clones of the blocks of `region`.
+    /// Fills a new region with clones of the blocks of `region`; the new region's blocks exist, and `entry` is the
+    /// first.
     fn fill(&mut self, region: Region, entry: Block, rewrite: &mut dyn Rewrite) -> Result<(), TileViolation> {
         let blocks = self.from.blocks(region);
         let Some(first) = blocks.first() else { return Ok(()) };
@@ -125,7 +127,9 @@ impl<'a, 'b, 'd> IrCloner<'a, 'b, 'd> {
         Ok(copy)
     }
 
-    /// Adds empty blocks to the region `copy` for the blocks of `region` from index `from` on, and binds them.
+    /// Adds an empty block to the region `copy` for each block of `region` with an index of at least `from`.
+    ///
+    /// It binds the blocks and their arguments.
     pub fn blocks_of(&mut self, region: Region, copy: Region, from: usize) {
         for block in self.from.blocks(region).iter().skip(from) {
             let new_block = self.to.body_mut().add_block();

@@ -6,9 +6,10 @@ use crate::op::name::scf;
 use crate::{Value, Values};
 
 impl Structurizer<'_, '_, '_, '_> {
-    /// Emits the loop of the header `head`, whose block arguments are bound, and the blocks after the loop. The first
-    /// region of the `scf.while` executes an iteration, and continues if control takes the back edge; its second region
-    /// passes the block arguments on.
+    /// Emits the loop with the header `head`, whose arguments are bound, and the blocks after the loop.
+    ///
+    /// The first region of the `scf.while` executes an iteration, and continues the loop if control takes the back
+    /// edge. Its second region yields the header's arguments for the next iteration.
     pub(super) fn repeated(&mut self, head: usize) -> Rewritten<Exits> {
         let from = self.cloner.from;
         let block = self.graph.blocks[head];
@@ -27,7 +28,8 @@ impl Structurizer<'_, '_, '_, '_> {
         };
         self.cloner.to.set_location(from.op(last).location.clone());
         let loop_condition = self.emit_is_exit(taken, head)?;
-        // The selector of the exit, the block arguments of the exits, and those of the back edge.
+        // The `scf.condition` passes the selector of the exit, then the arguments of the exits, then those of the back
+        // edge.
         let number = (outgoing.along.len() > 1).then_some(taken);
         let passed: Values = number.iter().chain(outgoing.along.values().flatten()).chain(&next).copied().collect();
         self.cloner.to.op(scf::CONDITION).operand(loop_condition).operands("arguments", &passed).build()?;

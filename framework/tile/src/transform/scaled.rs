@@ -13,13 +13,13 @@ use super::{IrCloner, Rewrite, Rewritten, each_function, rewrite_function};
 
 const SCALED_DOT: &str = tt::DOT_SCALED;
 
-/// One operand of a scaled dot: the names of the operand, its scales and its attributes.
+/// One operand of a scaled dot: the names of the groups with the operand and its scales, and of its attributes.
 struct Side {
     operand: &'static str,
     scale: &'static str,
     kind: &'static str,
     pack: &'static str,
-    /// Position of the operand's K axis, counted from the last axis, which is 1.
+    /// The position of the operand's K axis, counted from the end: 1 is the last axis.
     k_from_last: usize,
 }
 
@@ -33,7 +33,7 @@ impl Side {
         body.op(op).attributes.get(self.kind).and_then(Attribute::as_text).unwrap_or_default()
     }
 
-    /// Whether the operand packs two four-bit elements in a byte along M or N, not along K.
+    /// Whether a byte of the operand packs two four-bit elements along M or N, and not along K.
     fn is_across(&self, body: &Body, op: Op) -> bool {
         self.kind(body, op) == "e2m1" && body.op(op).attributes.get(self.pack) == Some(&Attribute::Bool(false))
     }
@@ -44,8 +44,7 @@ impl Side {
     }
 }
 
-/// Replaces scaled dots by plain dots of operands that are multiplied by their scales, if no MMA instruction applies
-/// these scales.
+/// Replaces scaled dots that no MMA instruction supports by plain dots, whose operands are multiplied by their scales.
 ///
 /// # Errors
 /// A [`TileViolation`] at a dot that violates a rule.
@@ -107,7 +106,7 @@ fn decompose_scaled_dot(op: Op, cloner: &mut IrCloner<'_, '_, '_>, around: &Attr
     Ok(())
 }
 
-/// The builder of the operations that replace one dot.
+/// Emits the operations that replace one scaled dot.
 struct Maker<'m, 'c, 'a, 'b, 'd> {
     cloner: &'c mut IrCloner<'a, 'b, 'd>,
     /// The module attributes, with the numbers of warps and lanes at the dot.
@@ -121,12 +120,12 @@ impl Maker<'_, '_, '_, '_, '_> {
         self.cloner.to.ty(value).clone()
     }
 
-    /// The type of a tensor of this shape: with the default layout if tensors of the module have layouts.
+    /// The type of a tensor of this shape, in the default layout if the module states the numbers of warps and lanes.
     fn plain(&self, shape: &[u64], element: TileType) -> TileType {
         plain::of_shape(shape, &element, self.around)
     }
 
-    /// Converts the elements of an operand to the element type of the new dot.
+    /// Emits the conversion of an operand to the element type of the new dot; four-bit elements are unpacked.
     fn widened(&mut self, value: Value, side: &Side, op: Op) -> Result<Value, BuildError> {
         let (ty, kind) = (self.ty(value), side.kind(self.cloner.from, op).to_owned());
         if kind == "e2m1" {
@@ -150,7 +149,8 @@ impl Maker<'_, '_, '_, '_, '_> {
         self.as_float(value, float)
     }
 
-    /// Converts numbers, or their encodings, to the element type of the new dot.
+    /// Emits the conversion of numbers of type `float`, or of integers with their bits, to the element type of the new
+    /// dot.
     fn as_float(&mut self, value: Value, float: Float) -> Result<Value, BuildError> {
         let ty = self.ty(value);
         let numbers = match ty.element() {
@@ -167,7 +167,7 @@ impl Maker<'_, '_, '_, '_, '_> {
         new_op.result(ty.with_element(self.element.clone())).value()
     }
 
-    /// Multiplies an operand by its scales, one per block of elements along K.
+    /// Emits the product of an operand and its scales, each of which applies to several adjacent elements along K.
     fn scaled(&mut self, operand: Value, scale: Value, side: &Side) -> Result<Value, BuildError> {
         let numbers = self.as_float(scale, Float::F8E8M0Fnu)?;
         let ty = self.ty(operand);
@@ -185,7 +185,7 @@ impl Maker<'_, '_, '_, '_, '_> {
         self.cloner.to.binary(arith::MULF, operand, each)
     }
 
-    /// Repeats each number `times` times along the last axis.
+    /// Emits a tensor in which each number is repeated `times` times along the last axis; `shape` is that of `numbers`.
     fn stretched(&mut self, numbers: Value, mut shape: Vec<u64>, times: u64) -> Result<Value, BuildError> {
         let axis = shape.len();
         let element = self.element.clone();
@@ -204,7 +204,7 @@ impl Maker<'_, '_, '_, '_, '_> {
         self.cloner.to.unary(tt::RESHAPE, many, full)
     }
 
-    /// Transposes scales that are listed by rows to the axes of an operand with this shape.
+    /// Emits the transposition of scales whose last axis is K, so that they have the shape of operand B.
     fn turned(&mut self, lines: Value, shape: &[u64]) -> Result<Value, BuildError> {
         let mut order: Vec<u64> = (0..shape.len() as u64).collect();
         let last = order.len();

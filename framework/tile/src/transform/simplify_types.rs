@@ -9,8 +9,10 @@ use crate::{Attribute, Body, Dense, Function, LayoutName, TileModule, TileType};
 /// The families of layouts that are still to be chosen: `#gluon.auto_encoding`, `#gluon.coalesced_encoding`.
 const OPEN_LAYOUTS: [&str; 2] = ["auto_encoding", "coalesced_encoding"];
 
-/// Replaces types that only texts have. A tensor in an open layout gets no layout, and layout assignment chooses it;
-/// `gluon.set_auto_layout` then converts it to the layout that it sets. A tensor of rank 0 becomes its element.
+/// Replaces types that only texts have by those that other transformations expect.
+///
+/// A tensor in an open layout gets no layout, and layout assignment chooses it; `gluon.set_auto_layout` then converts
+/// it to the layout that it sets. A tensor of rank 0 becomes its element.
 pub fn simplify_types(module: &mut TileModule, dialects: &Dialects) {
     module.functions.iter_mut().for_each(|function| of_function(function, dialects));
 }
@@ -49,7 +51,7 @@ fn simple(ty: &TileType) -> TileType {
     }
 }
 
-/// Whether the layout, or the layout that it slices, is still to be chosen.
+/// Whether the layout, or the one of which it is a slice, is still to be chosen.
 fn is_open(layout: &LayoutName) -> bool {
     let parents = std::iter::successors(Some(layout.spec()), |spec| spec.parent.as_deref());
     parents.map(|spec| spec.name.as_str()).any(|name| OPEN_LAYOUTS.contains(&name))

@@ -23,12 +23,12 @@ const END: usize = i32::MAX as usize;
 /// Maximum nesting depth of `scf.if` operations.
 const MOST_DEPTH: usize = 256;
 
-/// The exits of a piece of structured code: the later blocks at which control may continue.
+/// The exits of a piece of structured code: the later blocks to which control may go next.
 #[derive(Clone)]
 pub(super) struct Exits {
     /// For each exit, its block arguments.
     pub along: BTreeMap<usize, Values>,
-    /// The selector of the exit that is taken; `None` if there is only one.
+    /// The selector, an `i32` with the number of the exit that control takes; `None` if there is only one exit.
     pub taken: Option<Value>,
 }
 
@@ -36,9 +36,9 @@ pub(super) struct Exits {
 pub(super) struct Structurizer<'w, 'a, 'b, 'd> {
     pub cloner: &'w mut IrCloner<'a, 'b, 'd>,
     pub graph: ControlFlowGraph,
-    /// For each block, the exits of its code, that of its joins (merge blocks that it dominates) included.
+    /// For each block, the exits of its code and of the code of its joins (merge blocks that it dominates).
     exits: Vec<Vec<usize>>,
-    /// For each block, the loop-closed values that it takes besides its block arguments.
+    /// For each block, the loop-closed values that it takes in addition to its block arguments.
     carried: Vec<Vec<Value>>,
     /// The headers of the loops being emitted.
     pub open: Vec<usize>,
@@ -48,7 +48,9 @@ pub(super) struct Structurizer<'w, 'a, 'b, 'd> {
 }
 
 impl<'w, 'a, 'b, 'd> Structurizer<'w, 'a, 'b, 'd> {
-    /// Emits the code of a region, whose arguments are bound; returns the operands of the region's terminator.
+    /// Emits the code of a region whose arguments are bound, and returns the operands of its terminator.
+    ///
+    /// `results` are the types of these operands.
     pub fn write(
         cloner: &'w mut IrCloner<'a, 'b, 'd>,
         region: Region,
@@ -130,7 +132,7 @@ impl<'w, 'a, 'b, 'd> Structurizer<'w, 'a, 'b, 'd> {
         }
     }
 
-    /// Emits a switch: one target for each case value; the first target is the default.
+    /// Emits a switch; the first target is the default, and each other target belongs to one case value.
     fn switch(&mut self, op: Op, targets: &[(usize, Values)]) -> Rewritten<Exits> {
         let operation = self.cloner.from.op(op);
         let numbers = match operation.attributes.get("case_values") {
@@ -166,7 +168,7 @@ impl<'w, 'a, 'b, 'd> Structurizer<'w, 'a, 'b, 'd> {
         self.either(operation, is, reached, yes, no)
     }
 
-    /// Continues at a block: emits its code if this is its only forward predecessor; otherwise the block is an exit.
+    /// Continues at the block `target` with the block arguments `along`: emits its code, or makes it an exit.
     fn go(&mut self, target: usize, along: &[Value]) -> Rewritten<Exits> {
         if self.waits(target) {
             return Ok(Exits::one(target, along.into()));
@@ -175,15 +177,19 @@ impl<'w, 'a, 'b, 'd> Structurizer<'w, 'a, 'b, 'd> {
         self.code(target)
     }
 
-    /// Whether a block is an exit, which is emitted later: it has several forward predecessors, or follows a loop that
-    /// must be left first, or is the header of the loop being emitted.
+    /// Whether branches to a block make it an exit, whose code is emitted later.
+    ///
+    /// Such a block has several forward predecessors, or follows a loop that control must leave first, or is the header
+    /// of a loop that is being emitted.
     fn waits(&self, target: usize) -> bool {
         self.graph.forward_predecessors[target] > 1
             || self.graph.exited_loop(target).is_some()
             || self.open.contains(&target)
     }
 
-    /// Emits the merge block `join`, if some of the exits in `outgoing` lead to it.
+    /// Emits the code of the merge block `join` if it is one of the exits in `outgoing`; returns the exits that remain.
+    ///
+    /// `at` is the operation whose location the emitted branch gets.
     pub fn join(&mut self, mut outgoing: Exits, join: usize, at: &Operation) -> Rewritten<Exits> {
         let Some(along) = outgoing.along.remove(&join) else { return Ok(outgoing) };
         if outgoing.along.is_empty() {
@@ -200,7 +206,7 @@ impl<'w, 'a, 'b, 'd> Structurizer<'w, 'a, 'b, 'd> {
         self.either(at, here, reached, yes, |_| Ok(outgoing))
     }
 
-    /// Emits an `scf.if` whose branches take the exits in `reached`.
+    /// Emits an `scf.if` with the branches `yes` and `no`, whose exits are all in `reached`.
     fn either(
         &mut self,
         at: &Operation,
@@ -225,7 +231,8 @@ impl<'w, 'a, 'b, 'd> Structurizer<'w, 'a, 'b, 'd> {
         Ok(Exits { along: along.collect(), taken })
     }
 
-    /// Emits a branch of an `scf.if`, which yields the selector of its exit and the block arguments of all exits.
+    /// Emits a branch of an `scf.if`, which yields the number of its exit and the block arguments of all exits in
+    /// `reached`.
     fn branch(
         &mut self,
         at: &Operation,
@@ -262,7 +269,7 @@ impl Structurizer<'_, '_, '_, '_> {
         self.graph.blocks.iter().position(|known| *known == block).unwrap_or(END)
     }
 
-    /// The values that a block takes: its block arguments, and loop-closed values.
+    /// The values that a block takes: its block arguments, then its loop-closed values.
     pub fn takes(&self, index: usize) -> Vec<Value> {
         let block = self.graph.blocks[index];
         self.cloner.from.arguments(block).iter().chain(&self.carried[index]).copied().collect()
@@ -272,17 +279,17 @@ impl Structurizer<'_, '_, '_, '_> {
         self.cloner.bind_all(&self.takes(target), along);
     }
 
-    /// The exits that a branch to a block may take.
+    /// The exits to which a branch to the block `target` leads: the block itself, or the exits of its code.
     fn exits_to(&self, target: usize) -> Vec<usize> {
         if self.waits(target) { vec![target] } else { self.exits[target].clone() }
     }
 
-    /// The types of the block arguments of an exit.
+    /// The types of the values that an exit takes; for the end of the region, those of the results.
     fn along_types(&self, exit: usize) -> Vec<TileType> {
         if exit < self.graph.blocks.len() { self.cloner.types(&self.takes(exit)) } else { self.results.to_vec() }
     }
 
-    /// Poison for the block arguments of an exit that is not taken.
+    /// Emits poison for the values of an exit that control does not take.
     fn poison(&mut self, exit: usize) -> Rewritten<Values> {
         let types = self.along_types(exit);
         types.into_iter().map(|ty| Ok(self.cloner.to.op(ub::POISON).result(ty).value()?)).collect()
@@ -307,7 +314,7 @@ impl Exits {
     }
 }
 
-/// Computes the exits of each block, including its joins.
+/// The exits of the code of each block and of its joins.
 fn exits(graph: &ControlFlowGraph) -> Vec<Vec<usize>> {
     let mut exits: Vec<Vec<usize>> = vec![Vec::new(); graph.blocks.len()];
     for index in (0..graph.blocks.len()).rev() {

@@ -6,8 +6,10 @@ use super::allocations::Allocations;
 use crate::op::name::{scf, tt, ttg};
 use crate::{Body, Op, TileModule};
 
-/// Removes operations with unused results and without side effects, transitively. Loops and branches are removed if all
-/// operations in them may be. Stores to an allocation in shared memory that nothing reads have no effect.
+/// Removes operations whose results are unused and that have no side effects, transitively.
+///
+/// Loops and branches are removed if all operations in them can be. Stores to an allocation in shared memory that no
+/// operation reads have no effect.
 pub fn remove_unused(module: &mut TileModule) {
     module.functions.iter_mut().filter_map(|function| function.body.as_mut()).for_each(of_body);
 }
@@ -20,7 +22,7 @@ fn of_body(body: &mut Body) {
     }
     let mut around = vec![None; body.op_count()];
     for &op in &all {
-        // The innermost operation around an operation comes last.
+        // A later operation overwrites the entry of an earlier one, so the innermost enclosing operation remains.
         body.walk_op(op).into_iter().skip(1).for_each(|inner| around[inner.index()] = Some(op));
     }
     let mut removed = Removed { ops: vec![false; body.op_count()], stores: DeadStores::of(body) };
@@ -34,7 +36,7 @@ fn of_body(body: &mut Body) {
         }
         requested.extend(around[op.index()]);
         for nested in body.walk_op(op) {
-            // A removed operation has no uses any more.
+            // Subtract the uses by each operation only once.
             if std::mem::replace(&mut removed.ops[nested.index()], true) {
                 continue;
             }
@@ -54,7 +56,7 @@ fn of_body(body: &mut Body) {
     }
 }
 
-/// The operations that are removed so far, by their index, and the stores that nothing reads.
+/// Whether each operation is removed, by its index, and the stores that no operation reads.
 struct Removed {
     ops: Vec<bool>,
     stores: DeadStores,
@@ -83,7 +85,7 @@ impl Removed {
     }
 }
 
-/// The stores to allocations in shared memory that nothing reads.
+/// The stores to allocations in shared memory that no operation reads.
 struct DeadStores {
     /// For each reader, the allocation that it reads.
     reads: HashMap<Op, usize>,
@@ -107,7 +109,7 @@ impl DeadStores {
         found
     }
 
-    /// Returns the stores that nothing reads any more because this operation is removed.
+    /// The stores that have no reader after the operation `removed` is removed.
     fn without_reader(&mut self, removed: Op) -> Vec<Op> {
         let Some(at) = self.reads.remove(&removed) else { return Vec::new() };
         let (readers, stores) = &mut self.allocations[at];

@@ -133,8 +133,10 @@ struct NamedLayout {
     text: String,
 }
 
-/// The canonical form of a spec, so that equal layouts compare equal: the form of the neutral families, without parameters that
-/// are false or empty lists, which are the defaults of every family.
+/// The canonical form of a spec, so that equal layouts compare equal.
+///
+/// It is the canonical form of the neutral families, without parameters that are false or empty lists, which are the
+/// defaults of every family.
 fn canonical(spec: &FamilySpec) -> FamilySpec {
     static NEUTRAL: LazyLock<AttributeSyntaxes> = LazyLock::new(|| AttributeSyntaxes::from_families(&Neutral));
     let mut spec = NEUTRAL.canonical(spec);

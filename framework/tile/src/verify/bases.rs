@@ -1,4 +1,4 @@
-//! Builds the bases of layouts, which rules compare.
+//! Builds the bases of layouts, so that rules can compare these.
 
 use std::collections::BTreeMap;
 
@@ -8,8 +8,9 @@ use super::Check;
 use super::layouts::rank;
 use crate::{LayoutName, MemDescType};
 
-/// The bases of a layout of registers: for each bit of an input, the coordinates of the element that it reaches.
-/// Registers with copies of other registers' elements are left out.
+/// The bases of a layout of registers: for each bit of an input, the element's coordinates that it adds.
+///
+/// Register bits that only count copies of elements are left out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DistributedBases {
     /// Bases of the registers of a lane.
@@ -22,10 +23,10 @@ pub struct DistributedBases {
     pub blocks: Vec<Vec<u64>>,
 }
 
-/// The layout of the allocation that contains a tensor in memory.
+/// The layout of the allocation that contains a tensor in memory, and the tensor's shape in it.
 #[derive(Debug, Clone)]
 pub struct AllocatedLayout {
-    /// The layout of the axes of the allocation.
+    /// The layout of the allocation, without the axes that count buffers.
     pub layout: Layout,
     /// The tensor's shape along these axes.
     pub shape: Vec<u64>,
@@ -44,14 +45,14 @@ impl AllocatedLayout {
         basis.iter().zip(&self.shape).all(|(by, size)| by < size)
     }
 
-    /// Whether the tensor is cut out of its allocation across the blocks of a cluster.
+    /// Whether the tensor is only a part of its allocation along a basis of the cluster's blocks.
     #[must_use]
     pub fn is_cut_across_blocks(&self) -> bool {
         !self.bases_of(Dim::BLOCK).iter().all(|basis| self.has(basis))
     }
 }
 
-/// The elements that each input bit of a layout reaches, as row-major indices.
+/// For each input of a layout, by name, the row-major index of the element that each of its bits reaches.
 pub(super) type Columns = BTreeMap<&'static str, Vec<u64>>;
 
 /// Row-major strides of a shape.
@@ -63,7 +64,9 @@ fn strides(shape: &[u64]) -> Vec<u64> {
     strides
 }
 
-/// A layout as bases: coordinates of the element that each bit of an input reaches, without registers that hold copies.
+/// A layout as bases: for each input, by name, the coordinates that each of its bits adds.
+///
+/// Register bits that only count copies of elements are left out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Bases(pub(super) BTreeMap<&'static str, Vec<Vec<u64>>>);
 
@@ -95,7 +98,7 @@ impl Bases {
         Self(self.0.iter().map(|(name, bases)| (*name, bases.iter().map(|basis| change(basis)).collect())).collect())
     }
 
-    /// The same layout of the same elements, numbered row by row.
+    /// The same layout with row-major indices in a tensor of this shape in place of coordinates.
     pub(super) fn flat(&self, shape: &[u64]) -> Columns {
         let strides = strides(shape);
         let index = |basis: &Vec<u64>| basis.iter().zip(&strides).map(|(by, stride)| by * stride).sum::<u64>();
@@ -112,7 +115,7 @@ impl Bases {
 }
 
 impl Check<'_> {
-    /// The layout of a tensor of this shape; `None` if no given family builds it.
+    /// The layout of a tensor of this shape; `None` if no given family builds it, or if the tensor is too large.
     pub(super) fn layout(&self, spec: &FamilySpec, shape: &[u64]) -> Option<Layout> {
         let bits: u32 = shape.iter().map(|size| size.checked_ilog2().unwrap_or(0)).sum();
         if bits > MAX_TENSOR_BITS {
@@ -121,17 +124,18 @@ impl Check<'_> {
         self.context.families.resolve(spec, shape, self.context.families).ok()
     }
 
-    /// The bases of a layout of registers; `None` if no given family builds it.
+    /// The bases of a layout of registers for a tensor of this shape; `None` if no given family builds it.
     pub(super) fn distributed(&self, spec: &FamilySpec, shape: &[u64]) -> Option<Bases> {
         Bases::of_registers(&self.layout(spec, shape)?)
     }
 
-    /// The bases of a layout of shared memory; `None` if no given family builds it.
+    /// The bases of a layout of shared memory for a tensor of this shape; `None` if no given family builds it.
     pub(super) fn memory(&self, spec: &FamilySpec, shape: &[u64]) -> Option<Bases> {
         Bases::of_memory(&self.layout(spec, shape)?)
     }
 
-    /// Whether two layouts of a tensor of this shape are the same; `None` if a layout is not built here.
+    /// Whether two layouts of registers place the elements of a tensor of this shape equally; `None` if no given family
+    /// builds one.
     fn equivalent(&self, left: &FamilySpec, right: &FamilySpec, shape: &[u64]) -> Option<bool> {
         if left == right {
             return Some(true);
@@ -142,14 +146,17 @@ impl Check<'_> {
         }
     }
 
-    /// Whether two layouts of a tensor of this shape may be the same: they are, or no family of the target builds one.
+    /// Whether two layouts of registers may place the elements of a tensor of this shape equally.
+    ///
+    /// They may if no given family builds one of them.
     #[must_use]
     pub fn may_be_equal(&self, left: &LayoutName, right: &LayoutName, shape: &[u64]) -> bool {
         self.equivalent(left.spec(), right.spec(), shape) != Some(false)
     }
 
-    /// The layout of a tensor in memory with the axes of its allocation, without those that count buffers; `None` if no
-    /// family of the target builds it.
+    /// The layout of the allocation of a tensor in memory; `None` if no given family builds it.
+    ///
+    /// Axes of the allocation that count buffers are left out.
     #[must_use]
     pub fn allocated_layout(&self, memory: &MemDescType) -> Option<AllocatedLayout> {
         let spec = memory.layout.spec();
@@ -159,7 +166,7 @@ impl Check<'_> {
         Some(AllocatedLayout { layout, shape: memory.shape[memory.shape.len() - rank..].to_vec() })
     }
 
-    /// The bases of a layout of registers for a tensor of this shape; `None` if no family of the target builds it.
+    /// The bases of a layout of registers for a tensor of this shape; `None` if no given family builds it.
     #[must_use]
     pub fn bases(&self, layout: &LayoutName, shape: &[u64]) -> Option<DistributedBases> {
         let Bases(mut inputs) = self.distributed(layout.spec(), shape)?;

@@ -5,16 +5,16 @@ use super::{Check, Checked, ensure};
 /// The name of the policy that every target has.
 const NAME: &str = "#tt.cache_policy";
 
-/// Words of a policy's parameters, by the parameter's name.
+/// The words that a parameter of a policy can have, by the parameter's name.
 const WORDS: [(&str, &[&str]); 2] = [
     ("cache_modifier", &["none", "ca", "cg", "wb", "cs", "wt", "cv"]),
     ("eviction_policy", &["evict_normal", "evict_first", "evict_last"]),
 ];
 
-/// Modifiers that loads and stores do not have.
+/// The cache modifiers that each kind of access must not have.
 const NOT_OF: [(&str, &[&str]); 2] = [("load", &["wb", "wt"]), ("store", &["ca", "cv"])];
 
-/// `cache_policy(load)`: the policy has known words, which a load (or a store) may have.
+/// Checks rule `cache_policy(load)`: the policy has known words, and a modifier that a load (or a store) may have.
 pub(super) fn cache_policy(check: &Check<'_>, arguments: &[String]) -> Checked {
     let Some(policy) = check.operation.attributes.get("cachePolicy") else { return Ok(()) };
     let text = policy.to_string();
@@ -33,16 +33,18 @@ pub(super) fn cache_policy(check: &Check<'_>, arguments: &[String]) -> Checked {
     ensure(!refused.contains(&modifier), || format!("`cache_modifier = {modifier}` is not one of a {access}"))
 }
 
-/// The parameters of a cache policy, `name = value : type, ...`: names with values.
+/// The parameters of a cache policy, as pairs of name and value, in the order of `text`: `name = value : type, ...`.
 pub fn policy_parameters(text: &str) -> impl Iterator<Item = (&str, &str)> {
     let pairs = text.split(',').filter_map(|pair| pair.split_once('='));
     pairs.map(|(key, value)| (key.trim(), value.split(':').next().unwrap_or_default().trim()))
 }
 
-/// Checks that the parameters of a policy have known names and words; no words are listed for a parameter of any value.
+/// Checks that the parameters of the policy `name` are known, and have known words.
+///
+/// `known` lists each parameter with its words; an empty list of words allows any value.
 ///
 /// # Errors
-/// A message about the first other parameter or word.
+/// A message about the first parameter or word that is not known.
 pub fn check_words(name: &str, parameters: &str, known: &[(&str, &[&str])]) -> Checked {
     for (key, value) in policy_parameters(parameters) {
         let Some((_, words)) = known.iter().find(|(parameter, _)| *parameter == key) else {

@@ -5,8 +5,9 @@ use crate::{Attribute, Body, Function, MemDescType, Op, Operation, TileModule, T
 
 /// The operation under verification, and its context.
 ///
-/// A rule reads the types of groups and the attributes by the names of the operation's row. A group or attribute that
-/// the operation does not have is `None` or empty, so that a rule without an object holds.
+/// A rule reads the types of groups and the attributes by the names in the operation's row of the dialect file. If the
+/// operation does not have a group or attribute, the method returns `None` or an empty list, and the rule accepts the
+/// operation.
 pub struct Check<'a> {
     pub(super) module: &'a TileModule,
     pub(super) function: &'a Function,
@@ -16,7 +17,7 @@ pub struct Check<'a> {
     pub(super) context: &'a Context<'a>,
 }
 
-/// The result of a check: a message about the violated rule.
+/// The result of a check; an error is a message about the violated rule.
 pub type Checked = Result<(), String>;
 
 impl<'a> Check<'a> {
@@ -75,7 +76,7 @@ impl<'a> Check<'a> {
         values.iter().map(|value| self.ty(*value)).collect()
     }
 
-    /// The types of a group of operands or results.
+    /// The types of the values of an operand or result group; empty if the operation has no group of this name.
     #[must_use]
     pub fn group_types(&self, name: &str) -> Vec<&'a TileType> {
         let definition = &self.operation.definition;
@@ -86,13 +87,13 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// The first type of a group of operands or results.
+    /// The type of the first value of an operand or result group; `None` if there is none.
     #[must_use]
     pub fn group_type(&self, group: &str) -> Option<&'a TileType> {
         self.group_types(group).first().copied()
     }
 
-    /// The memory type of the first value of a group.
+    /// The type of the first value of a group; `None` if there is none, or if it is not in memory.
     #[must_use]
     pub fn memory_type(&self, group: &str) -> Option<&'a MemDescType> {
         self.group_type(group).and_then(TileType::as_memory)
@@ -104,13 +105,14 @@ impl<'a> Check<'a> {
         groups.iter().flat_map(|group| self.group_types(group)).collect()
     }
 
-    /// The value of an integer attribute; `None` if the operation does not have it.
+    /// The value of an integer attribute; `None` if the operation does not have it, or if it is no integer.
     #[must_use]
     pub fn integer(&self, name: &str) -> Option<i64> {
         self.operation.attributes.get(name).and_then(Attribute::as_integer)
     }
 
-    /// The numbers of an array or list attribute.
+    /// The integers of an array or list attribute; `None` if the operation does not have it, or if an element is no
+    /// integer.
     #[must_use]
     pub fn numbers(&self, name: &str) -> Option<Vec<i64>> {
         match self.operation.attributes.get(name)? {
@@ -123,13 +125,13 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// The text of a string or keyword attribute.
+    /// The text of a string or keyword attribute; `None` if the operation does not have it.
     #[must_use]
     pub fn text(&self, name: &str) -> Option<&'a str> {
         self.operation.attributes.get(name).and_then(Attribute::as_text)
     }
 
-    /// Whether the operation has a unit or bool attribute that is set.
+    /// Whether the operation has a unit attribute of this name, or a bool attribute that is `true`.
     #[must_use]
     pub fn is_set(&self, name: &str) -> bool {
         matches!(self.operation.attributes.get(name), Some(Attribute::Unit | Attribute::Bool(true)))

@@ -72,19 +72,19 @@ impl Check<'_> {
         })
     }
 
-    /// The types of several groups that are tensors.
+    /// The types of the values of several groups, without scalars and tokens: only types that have a shape.
     fn tensors_of(&self, groups: &[String]) -> Vec<&TileType> {
         self.types_of(groups).into_iter().filter(|ty| ty.shape().is_some()).collect()
     }
 }
 
-/// All values of the groups have one type.
+/// Checks that all values of the groups have the same type.
 fn same_types(check: &Check<'_>, groups: &[String]) -> Checked {
     let types = check.types_of(groups);
     ensure(types.windows(2).all(|pair| pair[0] == pair[1]), || format!("{}: expected one type", listed(&types)))
 }
 
-/// All tensors of the groups have one shape; scalars are free.
+/// Checks that all tensors of the groups have the same shape; scalars are not compared.
 fn same_shape(check: &Check<'_>, groups: &[String]) -> Checked {
     let tensors = check.tensors_of(groups);
     ensure(tensors.windows(2).all(|pair| pair[0].shape() == pair[1].shape()), || {
@@ -92,7 +92,7 @@ fn same_shape(check: &Check<'_>, groups: &[String]) -> Checked {
     })
 }
 
-/// All values of the groups have one element type.
+/// Checks that all values of the groups have the same element type; the element type of a scalar is its own type.
 fn same_element(check: &Check<'_>, groups: &[String]) -> Checked {
     let types = check.types_of(groups);
     ensure(types.windows(2).all(|pair| pair[0].element() == pair[1].element()), || {
@@ -100,7 +100,7 @@ fn same_element(check: &Check<'_>, groups: &[String]) -> Checked {
     })
 }
 
-/// All tensors of the groups have one layout; scalars are free.
+/// Checks that all tensors of the groups have the same layout, or all none; scalars are not compared.
 fn same_layout(check: &Check<'_>, groups: &[String]) -> Checked {
     let tensors = check.tensors_of(groups);
     ensure(tensors.windows(2).all(|pair| pair[0].layout() == pair[1].layout()), || {
@@ -108,7 +108,7 @@ fn same_layout(check: &Check<'_>, groups: &[String]) -> Checked {
     })
 }
 
-/// `rank(group 1 2)`: the tensors of the group have one of these numbers of axes.
+/// Checks rule `rank(group 1 2)`: each value of the group has one of these numbers of axes; a scalar has 0.
 fn rank(check: &Check<'_>, arguments: &[String]) -> Checked {
     let Some((group, ranks)) = arguments.split_first() else { return Ok(()) };
     for ty in check.group_types(group) {
@@ -120,7 +120,7 @@ fn rank(check: &Check<'_>, arguments: &[String]) -> Checked {
     Ok(())
 }
 
-/// `elements(group i16 i32)`: elements of the group are of one of these types.
+/// Checks rule `elements(group i16 i32)`: the elements of each value of the group are of one of these types.
 fn elements(check: &Check<'_>, arguments: &[String]) -> Checked {
     let Some((group, names)) = arguments.split_first() else { return Ok(()) };
     for ty in check.group_types(group) {
@@ -137,24 +137,24 @@ fn bound(check: &Check<'_>, arguments: &[String], holds: fn(i64, i64) -> bool, w
     ensure(holds(value, limit), || format!("`{name} = {value}`: expected {words} {limit}"))
 }
 
-/// `at_least(count 1)`: an attribute is not below a number.
+/// Checks rule `at_least(count 1)`: the integer attribute, if present, is not below the number.
 fn at_least(check: &Check<'_>, arguments: &[String]) -> Checked {
     bound(check, arguments, |value, limit| value >= limit, "at least")
 }
 
-/// `at_most(mode 3)`: an attribute is not above a number, nor below zero.
+/// Checks rule `at_most(mode 3)`: the integer attribute, if present, is not above the number, nor below zero.
 fn at_most(check: &Check<'_>, arguments: &[String]) -> Checked {
     bound(check, arguments, |value, limit| (0..=limit).contains(&value), "a number from 0 to")
 }
 
-/// A group has at least one value.
+/// Checks that each of the groups has at least one value.
 fn one_or_more(check: &Check<'_>, groups: &[String]) -> Checked {
     groups.iter().try_for_each(|group| {
         ensure(!check.group_types(group).is_empty(), || format!("`{group}` has no value: expected at least one"))
     })
 }
 
-/// Two groups have as many values as each other, of the same types.
+/// Checks that two groups have the same number of values; the types of the values are not compared.
 fn as_many(check: &Check<'_>, groups: &[String]) -> Checked {
     let [left, right] = groups else { return Ok(()) };
     let (values, others) = (check.group_types(left), check.group_types(right));
@@ -163,7 +163,7 @@ fn as_many(check: &Check<'_>, groups: &[String]) -> Checked {
     })
 }
 
-/// The memory of a group can be written.
+/// Checks that the memory of each group can be written: memory types have `mutable`.
 fn mutable(check: &Check<'_>, groups: &[String]) -> Checked {
     check.types_of(groups).into_iter().try_for_each(|ty| {
         ensure(ty.as_memory().is_none_or(|memory| memory.mutable), || {
@@ -172,7 +172,7 @@ fn mutable(check: &Check<'_>, groups: &[String]) -> Checked {
     })
 }
 
-/// The memory of a group is shared memory.
+/// Checks that each tensor in memory of the groups is in shared memory.
 fn shared_memory(check: &Check<'_>, groups: &[String]) -> Checked {
     check.types_of(groups).into_iter().try_for_each(|ty| {
         ensure(ty.as_memory().is_none_or(MemDescType::is_shared), || {
@@ -181,7 +181,7 @@ fn shared_memory(check: &Check<'_>, groups: &[String]) -> Checked {
     })
 }
 
-/// `tt.bitcast`: pointers become pointers of their address space, and numbers keep their width.
+/// Checks that `tt.bitcast` turns pointers only into pointers of the same address space, and numbers only into numbers.
 fn cast(check: &Check<'_>, _: &[String]) -> Checked {
     let (Some(from), Some(to)) = (check.group_type("src"), check.result_type()) else { return Ok(()) };
     match (from.element(), to.element()) {
@@ -195,7 +195,7 @@ fn cast(check: &Check<'_>, _: &[String]) -> Checked {
     }
 }
 
-/// `tt.fp_to_fp`: a rounding mode is given if and only if the result is narrower.
+/// Checks that a `tt.fp_to_fp` to a narrower type has a rounding mode.
 fn rounding(check: &Check<'_>, _: &[String]) -> Checked {
     let (Some(from), Some(to)) = (check.group_type("src"), check.result_type()) else { return Ok(()) };
     let is_narrower = from.element_bits() > to.element_bits();
@@ -204,7 +204,7 @@ fn rounding(check: &Check<'_>, _: &[String]) -> Checked {
     })
 }
 
-/// Inline assembly on packed elements: each operand has a multiple of `packed_element`.
+/// Checks inline assembly on packed elements: the number of elements of each operand is a multiple of `packed_element`.
 fn packed(check: &Check<'_>, _: &[String]) -> Checked {
     let Some(pack) = check.integer("packed_element").map(|pack| u64::from(pack as u32)) else { return Ok(()) };
     let shapes = check.operation.operands.iter().filter_map(|value| check.ty(*value).shape());
@@ -217,12 +217,12 @@ fn packed(check: &Check<'_>, _: &[String]) -> Checked {
     Ok(())
 }
 
-/// The operation is of a function that can be launched.
+/// Checks that the operation is in a function that can be launched.
 fn kernel(check: &Check<'_>, _: &[String]) -> Checked {
     ensure(check.context.is_entry, || format!("`@{}` is no kernel: expected a public function", check.function.name))
 }
 
-/// Elements of the groups are numbers or pointers, and not of type `index`.
+/// Checks that the elements of the groups are numbers or pointers, and not of type `index`.
 fn numbers(check: &Check<'_>, groups: &[String]) -> Checked {
     check.types_of(groups).into_iter().try_for_each(|ty| {
         let fits = matches!(ty.element(), TileType::Integer(..) | TileType::Float(_) | TileType::Pointer(_));
@@ -230,7 +230,9 @@ fn numbers(check: &Check<'_>, groups: &[String]) -> Checked {
     })
 }
 
-/// Elements of the groups are numbers of MLIR's `arith`: signless integers, floating-point numbers or `index`.
+/// Checks that the elements of the groups are numbers of MLIR's dialect `arith`.
+///
+/// These are signless integers, floating-point numbers and `index`.
 fn arithmetic(check: &Check<'_>, groups: &[String]) -> Checked {
     check.types_of(groups).into_iter().try_for_each(|ty| {
         let fits = matches!(
@@ -241,7 +243,8 @@ fn arithmetic(check: &Check<'_>, groups: &[String]) -> Checked {
     })
 }
 
-/// `foreign(group llvm.ptr)`: the type is one of another dialect, of this name.
+/// Checks rule `foreign(group llvm.ptr)`: each type of the group is one of another dialect whose text starts with this
+/// name.
 fn foreign(check: &Check<'_>, arguments: &[String]) -> Checked {
     let [group, name] = arguments else { return Ok(()) };
     check.group_types(group).into_iter().try_for_each(|ty| {
@@ -251,7 +254,7 @@ fn foreign(check: &Check<'_>, arguments: &[String]) -> Checked {
     })
 }
 
-/// Elements of the groups have at least 8 bits.
+/// Checks that each element of the groups has at least 8 bits.
 fn byte_elements(check: &Check<'_>, groups: &[String]) -> Checked {
     check.types_of(groups).into_iter().try_for_each(|ty| {
         let bits = ty.element_bits().unwrap_or(64);
@@ -259,7 +262,7 @@ fn byte_elements(check: &Check<'_>, groups: &[String]) -> Checked {
     })
 }
 
-/// An attribute is a power of two.
+/// Checks that each of the integer attributes, if present, is a power of two.
 fn power_of_two(check: &Check<'_>, names: &[String]) -> Checked {
     names.iter().try_for_each(|name| {
         let value = check.integer(name);
@@ -268,7 +271,7 @@ fn power_of_two(check: &Check<'_>, names: &[String]) -> Checked {
     })
 }
 
-/// `words(kind load store)`: an attribute is one of these words, or several with `|` between them.
+/// Checks rule `words(kind load store)`: the attribute is one of these words, or several with `|` between them.
 fn words(check: &Check<'_>, arguments: &[String]) -> Checked {
     let Some((name, known)) = arguments.split_first() else { return Ok(()) };
     let Some(text) = check.text(name) else { return Ok(()) };

@@ -1,4 +1,4 @@
-//! Finds the enclosing operations of each operation of a function, and the sizes of the block.
+//! Finds the enclosing operations of each operation of a function, and the numbers of lanes, warps and blocks.
 
 use crate::op::name::ttg;
 use crate::{Attribute, Attributes, Block, Body, Function, Op, Region, TileModule};
@@ -11,20 +11,22 @@ use super::{Checked, Rules, ensure};
 /// Attributes that only modules have.
 const OF_MODULES: [&str; 3] = ["ttg.num-ctas", "ttg.threads-per-warp", "ttg.target"];
 
-/// The attribute with the number of warps, of modules and functions.
+/// The attribute of modules and functions that gives the number of warps.
 const WARPS: &str = "ttg.num-warps";
 
 /// The surroundings of a function's operations.
 pub(super) struct Context<'a> {
     /// The families that build layouts.
     pub families: &'a dyn Families,
-    /// The operation around each operation, and the index of its region.
+    /// For each operation, by index, the enclosing operation and the index of its region; `None` in the function's own
+    /// region.
     parents: Vec<Option<(Op, usize)>>,
-    /// The operation around each block, and the index of its region.
+    /// For each block, the enclosing operation and the index of its region; blocks of the function's own region are
+    /// absent.
     block_parents: HashMap<Block, (Op, usize)>,
     /// Warps of the block, if stated.
     pub warps: Option<u64>,
-    /// Warps of the partition of each operation, if it is in one.
+    /// For each operation, by index, the number of warps of its partition; `None` outside partitions.
     partition_warps: Vec<Option<u64>>,
     /// Lanes of a warp, if stated.
     pub lanes: Option<u64>,
@@ -32,7 +34,8 @@ pub(super) struct Context<'a> {
     pub blocks: u64,
     /// The target, `cuda:90`, if stated.
     pub target: Option<String>,
-    /// Whether the module states the number of its warps or blocks: layouts are then known to fit it.
+    /// Whether the module states the number of its warps or blocks. If so, rules compare the number of blocks of
+    /// layouts with it.
     pub is_stated: bool,
     /// Whether the function can be launched.
     pub is_entry: bool,
@@ -78,12 +81,12 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// The operation around `op`, and the index of its region; `None` in the function itself.
+    /// The operation that encloses `op`, and the index of its region; `None` in the function's own region.
     pub fn parent(&self, op: Op) -> Option<(Op, usize)> {
         self.parents.get(op.index()).copied().flatten()
     }
 
-    /// The operation around a block, and the index of its region; `None` in the function itself.
+    /// The operation that encloses a block, and the index of its region; `None` in the function's own region.
     pub fn parent_of_block(&self, block: Block) -> Option<(Op, usize)> {
         self.block_parents.get(&block).copied()
     }
@@ -93,7 +96,7 @@ impl<'a> Context<'a> {
         self.partition_warps.get(op.index()).copied().flatten().or(self.warps)
     }
 
-    /// Checks the attributes and the signature of the function.
+    /// Checks that the function has no attribute of modules, and the types of its signature.
     pub fn function(&self, function: &Function, rules: &Rules) -> Checked {
         let misplaced = OF_MODULES.into_iter().find(|name| function.attributes.get(name).is_some());
         ensure(misplaced.is_none(), || {
@@ -103,7 +106,7 @@ impl<'a> Context<'a> {
     }
 }
 
-/// Warps of the partition in region `number` of an operation; `None` if the region is no partition.
+/// The number of warps of the partition in region `number` of an operation; `None` if the region is no partition.
 fn partition_warps(operation: &crate::Operation, number: usize) -> Option<u64> {
     if operation.name() != ttg::WARP_SPECIALIZE {
         return None;
@@ -115,7 +118,7 @@ fn partition_warps(operation: &crate::Operation, number: usize) -> Option<u64> {
 }
 
 impl super::Check<'_> {
-    /// Attributes of modules are on no operation.
+    /// Checks that the operation has no attribute that belongs to modules.
     pub(super) fn attribute_places(&self) -> Checked {
         let misplaced =
             OF_MODULES.into_iter().chain([WARPS]).find(|name| self.operation.attributes.get(name).is_some());

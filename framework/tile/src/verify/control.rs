@@ -20,7 +20,7 @@ impl Check<'_> {
         }
     }
 
-    /// Checks that the operands of a branch match the arguments of the block.
+    /// Checks that the operands that a branch passes to a block have the types of the block's arguments.
     fn check_successors(&self) -> Checked {
         for successor in &self.operation.successors {
             let brought = self.types(self.operation.operands.get(successor.operands.clone()).unwrap_or_default());
@@ -36,7 +36,7 @@ impl Check<'_> {
         self.body.blocks(region).first().map_or_else(Vec::new, |entry| self.types(self.body.arguments(*entry)))
     }
 
-    /// The operands of a region's terminator, which must have this name.
+    /// The operands of a region's terminator; an error if the region does not end with the operation `name`.
     fn ending(&self, region: Region, name: &str) -> Result<&[Value], String> {
         let last = self.body.blocks(region).last().and_then(|block| self.body.ops(*block).last());
         match last.map(|last| self.body.op(*last)).filter(|last| last.name() == name) {
@@ -55,7 +55,9 @@ impl Check<'_> {
         ensure(given == expected, || format!("`{name}` yields {}: expected {}", listed(&given), listed(expected)))
     }
 
-    /// Checks a reduction or scan: its region combines two elements of each tensor into one.
+    /// Checks a reduction or scan: its region, which ends with `ending`, combines two elements of each tensor into one.
+    ///
+    /// With `drops_axis`, the results have the operands' shape without the axis; otherwise they have the same shape.
     fn combination(&self, ending: &str, drops_axis: bool) -> Checked {
         let Some(region) = self.operation.regions.first() else { return Ok(()) };
         let sources = self.types(&self.operation.operands);
@@ -77,14 +79,14 @@ impl Check<'_> {
         let results = self.types(&self.operation.results);
         let fits = results.len() == sources.len()
             && results.iter().zip(&elements).all(|(result, element)| {
-                // The reduction of a one-dimensional tensor is a scalar.
+                // A scalar has an empty shape: it is the reduction of a one-dimensional tensor.
                 result.element() == *element && result.shape().unwrap_or_default() == expected
             });
         ensure(fits, || format!("{} become {}: expected the shape {expected:?}", listed(&sources), listed(&results)))
     }
 
-    /// Checks `tt.map_elementwise`: its region takes `pack` elements of each operand and returns as many of each
-    /// result.
+    /// Checks `tt.map_elementwise`: its region takes `pack` elements of each operand, and yields `pack` elements of
+    /// each result.
     fn mapped(&self) -> Checked {
         let Some(region) = self.operation.regions.first() else { return Ok(()) };
         let pack = self.integer("pack").and_then(|pack| usize::try_from(pack).ok()).filter(|pack| *pack > 0);

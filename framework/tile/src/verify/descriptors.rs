@@ -11,7 +11,10 @@ fn descriptor<'c>(check: &'c Check<'_>) -> Option<&'c TensorDescriptorType> {
     }
 }
 
-/// Whether elements of a descriptor become these of a tensor: the same, without signedness.
+/// Whether `tensor` is the element type of tensors that a descriptor with the element type `descriptor` reads or
+/// writes.
+///
+/// Integers are compared by their width only, since the elements of tensors have no signedness.
 fn is_element(descriptor: &TileType, tensor: &TileType) -> bool {
     match (descriptor, tensor) {
         (TileType::Integer(bits, _), TileType::Integer(width, _)) => bits == width,
@@ -23,7 +26,7 @@ fn count(shape: &[u64]) -> u64 {
     shape.iter().fold(1, |all, size| all.saturating_mul(*size))
 }
 
-/// `block(tensor)`: a tensor has the elements of the descriptor's block.
+/// Checks rule `block(tensor)`: the tensor has the element type and the number of elements of the descriptor's block.
 pub(super) fn block(check: &Check<'_>, groups: &[String]) -> Checked {
     let Some(group) = groups.first() else { return Ok(()) };
     let (Some(descriptor), Some(tensor)) = (descriptor(check), check.group_type(group)) else { return Ok(()) };
@@ -36,7 +39,8 @@ pub(super) fn block(check: &Check<'_>, groups: &[String]) -> Checked {
     })
 }
 
-/// `rows(tensor)`: rows of a tensor at indices, each a block of the descriptor.
+/// Checks rule `rows(tensor)`: the tensor has a row for each of the indices `x_offsets`, and a row is a block of the
+/// descriptor.
 pub(super) fn rows(check: &Check<'_>, groups: &[String]) -> Checked {
     let Some(group) = groups.first() else { return Ok(()) };
     let (Some(descriptor), Some(tensor)) = (descriptor(check), check.group_type(group)) else { return Ok(()) };

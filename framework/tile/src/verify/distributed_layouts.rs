@@ -10,7 +10,7 @@ use super::{Checked, Distribution, DotOperand, LayoutRules, Rules, Storage, ensu
 /// The rules of each family.
 pub(super) const LAYOUTS: &[&dyn LayoutRules] = &[&Blocked, &Slice, &DotOp, &Linear, &GenericLinear, &Auto];
 
-/// Names of the bases of each input: this project's, and Triton's.
+/// For each input of a layout, two names of the parameter with its bases: this project's, and Triton's.
 const BASES: [[&str; 2]; 4] =
     [["register", "reg_bases"], ["lane", "lane_bases"], ["warp", "warp_bases"], ["block", "block_bases"]];
 
@@ -22,12 +22,12 @@ pub(super) fn check_order(spec: &FamilySpec) -> Checked {
     })
 }
 
-/// The distribution of a layout by the rules of its family.
+/// The distribution of a layout by the rules of its family; `None` if it has no rules, or if they do not determine it.
 fn distribution(spec: &FamilySpec, rules: &Rules) -> Option<Distribution> {
     rules.layout(&spec.name)?.distribution(spec, rules)
 }
 
-/// `blocked`: elements of a lane, lanes and warps along each axis.
+/// The rules of `blocked`: sizes for the elements of a lane, the lanes and the warps along each axis.
 #[derive(Debug)]
 struct Blocked;
 
@@ -83,7 +83,7 @@ impl LayoutRules for Blocked {
     }
 }
 
-/// `slice`: a layout without one of its axes.
+/// The rules of `slice`: the parent layout without one of its axes.
 #[derive(Debug)]
 struct Slice;
 
@@ -116,12 +116,12 @@ impl LayoutRules for Slice {
     }
 }
 
-/// Whether tensors with layouts of this storage are not in registers.
+/// Whether tensors with layouts of this storage are outside registers.
 pub(super) fn is_elsewhere(storage: Storage) -> bool {
     matches!(storage, Storage::Memory(_) | Storage::Space)
 }
 
-/// `dot_op`: an operand of a dot whose result has the parent layout.
+/// The rules of `dot_op`: the layout of an operand of a dot whose result has the parent layout.
 #[derive(Debug)]
 struct DotOp;
 
@@ -151,7 +151,7 @@ impl LayoutRules for DotOp {
     }
 }
 
-/// The distribution of a layout that is written as bases.
+/// The distribution of a layout whose parameters are bases; `None` if it has none.
 fn distribution_of_bases(spec: &FamilySpec) -> Option<Distribution> {
     let [registers, lanes, warps, blocks] = BASES.map(|names| named_bases(spec, names));
     let rank = [&registers, &lanes, &warps, &blocks].into_iter().flatten().flatten().map(Vec::len).max()?;
@@ -163,7 +163,7 @@ fn distribution_of_bases(spec: &FamilySpec) -> Option<Distribution> {
     })
 }
 
-/// `linear`: the bases of registers, lanes, warps and blocks.
+/// The rules of `linear`: bases of registers, lanes, warps and blocks, each along one axis.
 #[derive(Debug)]
 struct Linear;
 
@@ -197,7 +197,7 @@ impl LayoutRules for Linear {
     }
 }
 
-/// `generic_linear`: bases; those of warps may move along several axes.
+/// The rules of `generic_linear`: bases, of which those of warps may move along several axes.
 #[derive(Debug)]
 struct GenericLinear;
 
@@ -230,7 +230,7 @@ fn is_skewed(basis: &[i64]) -> bool {
     basis.iter().filter(|by| **by != 0).count() > 1
 }
 
-/// Whether a warp basis of a layout, or of a parent, moves along several axes.
+/// Whether a warp basis of a `generic_linear` layout, or of one of its parents, moves along several axes.
 pub(super) fn has_skewed_warps(spec: &FamilySpec) -> bool {
     let warps = (spec.name == "generic_linear").then(|| named_bases(spec, ["warp", "warp_bases"])).flatten();
     warps.is_some_and(|warps| warps.iter().any(|basis| is_skewed(basis)))

@@ -7,7 +7,7 @@ use tilewright_target::dominators;
 use crate::order::{reachable, successors};
 use crate::{Block, Body, Op, Region, ValueOrigin};
 
-/// A violation: the operation, if it is at one, and the message.
+/// A violation: the operation at which it is, `None` for the whole function, and the message.
 type Broken = (Option<Op>, String);
 
 pub(super) fn check(body: &Body) -> Result<(), Broken> {
@@ -17,7 +17,7 @@ pub(super) fn check(body: &Body) -> Result<(), Broken> {
 
 struct Walk<'a> {
     body: &'a Body,
-    /// For each value, by index, whether it is visible at the current position.
+    /// For each value, by index, whether its definition dominates the current position.
     open: Vec<bool>,
 }
 
@@ -31,13 +31,13 @@ impl Walk<'_> {
             self.close(entry);
             return Ok(());
         }
-        // The values of a block are visible in the blocks that it dominates: walk these while it is open.
+        // The values of a block are visible in the blocks that it dominates, so walk those before closing the block.
         let children = dominated(self.body, region);
         self.subtree(entry, &children)
     }
 
     fn subtree(&mut self, entry: Block, children: &HashMap<Block, Vec<Block>>) -> Result<(), Broken> {
-        // A block is visited before and after the blocks that it dominates.
+        // The stack has each block twice: before the blocks that it dominates, and after them (`true`).
         let mut stack = vec![(entry, false)];
         while let Some((block, done)) = stack.pop() {
             if done {
@@ -83,12 +83,12 @@ impl Walk<'_> {
         }
     }
 
-    /// Checks that the last operation of a block is its only terminator, and that branches stay in the region.
+    /// Checks that a terminator ends the block and no operation before is one, and that branches stay in the region.
     fn ends(&self, block: Block, region: Region) -> Result<(), Broken> {
         let ops = self.body.ops(block);
         let ends = |op: &Op| self.body.op(*op).definition.traits.terminator;
         match ops.split_last() {
-            // The terminator of a single-block region may be omitted.
+            // A block may lack its terminator only if it is the single block of a region other than the function's.
             Some((last, _)) if !ends(last) && self.body.blocks(region).len() > 1 => {
                 return Err((Some(*last), "a block ends with it, and it is not an end of a block".to_owned()));
             }
@@ -113,7 +113,7 @@ impl Walk<'_> {
     }
 }
 
-/// For each block, the blocks that it immediately dominates; unreachable blocks count as dominated by the entry.
+/// For each block, the blocks that it immediately dominates; the entry also has the unreachable blocks.
 fn dominated(body: &Body, region: Region) -> HashMap<Block, Vec<Block>> {
     let order = reachable(body, region);
     let Some(&entry) = order.first() else { return HashMap::new() };

@@ -5,7 +5,8 @@ use super::layout_parameters::{named_number, number};
 use super::{Check, Checked, DotOperand, Storage, ensure};
 use crate::{LayoutName, TensorType, TileType};
 
-/// `tt.dot`: operands are of one width, and their layouts those of operands A and B of the result's.
+/// Checks `tt.dot`: the operands' elements have the same width, and their layouts are those that the result's layout
+/// requires.
 pub(super) fn dot(check: &Check<'_>, _: &[String]) -> Checked {
     let tensor = |group: &str| check.operand_type(group).and_then(TileType::as_tensor);
     let (Some(a), Some(b), Some(c)) = (tensor("a"), tensor("b"), tensor("c")) else { return Ok(()) };
@@ -40,7 +41,7 @@ pub(super) fn dot(check: &Check<'_>, _: &[String]) -> Checked {
     })
 }
 
-/// Checks that an operand has as many elements along K as the layout of the result needs.
+/// Checks that operand `name` (`A` or `B`) has at least the number of elements along K that the result's layout needs.
 fn check_least_k(check: &Check<'_>, layout: &LayoutName, k: Option<&u64>, name: &str) -> Checked {
     let spec = layout.spec();
     let Some(parent) = spec.parent.as_deref() else { return Ok(()) };
@@ -51,13 +52,15 @@ fn check_least_k(check: &Check<'_>, layout: &LayoutName, k: Option<&u64>, name: 
     ensure(k >= least, || format!("operand {name} has K of {k}: expected at least {least} for its `kWidth`"))
 }
 
-/// Checks the layout of one operand: the index, and the layout of the result as parent.
+/// Checks the layout of operand `name` (`A` or `B`): its index is that of the operand, and its parent the result's
+/// layout.
 fn dot_operand(check: &Check<'_>, layout: &LayoutName, result: &LayoutName, name: &str) -> Checked {
     let spec = layout.spec();
     let index = i64::from(name == "B");
     let is_operand = spec.name == "dot_op" || spec.name == "dot_operand";
     if !is_operand {
-        // The rules of families of other dialects do not tell whether their layouts are of operands.
+        // A layout of another dialect's family that is not in registers is accepted, since its rules do not say for
+        // which operand it is.
         let storage = check.rules().layout(&spec.name).map(|family| family.storage());
         return ensure(storage != Some(Storage::Registers), || {
             format!(

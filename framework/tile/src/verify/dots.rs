@@ -35,7 +35,10 @@ impl Check<'_> {
         self.scales(batches, [c[batches], c[batches + 1]], a[batches + 1].saturating_mul(a_k))
     }
 
-    /// Number of elements of the operand in one element of its tensor, which may pack several: across K and along K.
+    /// The number of the operand's elements that one element of its tensor packs: across K, and along K.
+    ///
+    /// `element` names the attribute with the operand's element type, and `along_k` the one that says whether the
+    /// packing is along K.
     fn packed(&self, element: &str, along_k: &str) -> [u64; 2] {
         let narrow = self.operation.attributes.get(element).and_then(Attribute::as_text) == Some("e2m1");
         let along = self.operation.attributes.get(along_k) != Some(&Attribute::Bool(false));
@@ -46,7 +49,7 @@ impl Check<'_> {
         }
     }
 
-    /// Checks the shape of scales: rows, or columns, by blocks of K.
+    /// Checks the shape of the scales: one line for each row of A or column of B, and blocks that divide K.
     fn scales(&self, batches: usize, [rows, columns]: [u64; 2], k: u64) -> Checked {
         let sides = [("a_scale", rows, k), ("b_scale", columns, k)];
         for (group, lines, k) in sides {
@@ -58,7 +61,7 @@ impl Check<'_> {
     }
 }
 
-/// `tt.dot_scaled`: one scale for 16 or 32 elements along K.
+/// Checks `tt.dot_scaled`: each scale is for 16 or 32 elements along K.
 pub(super) fn scales(check: &Check<'_>, _: &[String]) -> Checked {
     for (operand, scale, word, pack) in
         [("a", "a_scale", "a_elem_type", "lhs_k_pack"), ("b", "b_scale", "b_elem_type", "rhs_k_pack")]

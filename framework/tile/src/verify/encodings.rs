@@ -1,8 +1,7 @@
-//! Infers the layout of a result from those of the operands, with one function for each rule.
+//! Checks the layout of a result against the one inferred from the operands, with one function for each rule.
 //!
 //! Written and inferred layouts are compared as Triton compares them: equal attributes, or attributes of the same
-//! linear layout. A layout whose family another crate provides has no linear form here; two different ones are then
-//! accepted.
+//! linear layout. If no given family builds one of two different layouts, the verifier accepts both.
 
 use tilewright_layout::FamilySpec;
 
@@ -16,12 +15,12 @@ fn slice_of(parent: &FamilySpec, axis: usize) -> FamilySpec {
     FamilySpec::new("slice").with("dim", axis as i64).with_parent(parent.clone())
 }
 
-/// The text of a layout in messages.
+/// The slice of a layout along an axis: the layout without this axis.
 pub(super) fn layout_text(layout: Option<&LayoutName>) -> String {
     layout.map_or_else(|| "no layout".to_owned(), |layout| format!("`{}`", layout.text()))
 }
 
-/// Both tensors have a layout (`true`), or neither has.
+/// Checks that both tensors have a layout (`true`), or that neither has (`false`).
 fn both(from: Option<&LayoutName>, to: Option<&LayoutName>) -> Result<bool, String> {
     ensure(from.is_some() == to.is_some(), || {
         format!(
@@ -57,7 +56,7 @@ impl Check<'_> {
     }
 }
 
-/// `tt.expand_dims`: the operand's layout is a slice along the new axis, and the result's is its parent.
+/// Checks `tt.expand_dims`: the operand's layout is a slice along the new axis, and the result's is its parent.
 pub(super) fn expand_dims(check: &Check<'_>, _: &[String]) -> Checked {
     let (Some((from, to)), Some(axis)) = (check.tensors(), check.axis_attribute()) else { return Ok(()) };
     if !both(from.layout.as_ref(), to.layout.as_ref())? {
@@ -84,7 +83,7 @@ pub(super) fn expand_dims(check: &Check<'_>, _: &[String]) -> Checked {
     })
 }
 
-/// `tt.reduce`: a result's layout is the slice of the operand's along the axis.
+/// Checks `tt.reduce`: a result's layout is the slice of the operand's along the reduced axis.
 pub(super) fn reduce(check: &Check<'_>, _: &[String]) -> Checked {
     let Some(axis) = check.axis_attribute() else { return Ok(()) };
     for (operand, result) in check.operation.operands.iter().zip(&check.operation.results) {
@@ -108,7 +107,7 @@ pub(super) fn reduce(check: &Check<'_>, _: &[String]) -> Checked {
     Ok(())
 }
 
-/// `tt.trans`: the result's layout is the operand's with its axes in the new order.
+/// Checks `tt.trans`: the result's layout is the operand's with its axes in the new order.
 pub(super) fn trans(check: &Check<'_>, _: &[String]) -> Checked {
     let (Some((from, to)), Some(order)) = (check.tensors(), check.order_attribute()) else { return Ok(()) };
     if !both(from.layout.as_ref(), to.layout.as_ref())? {
@@ -127,7 +126,7 @@ pub(super) fn trans(check: &Check<'_>, _: &[String]) -> Checked {
     })
 }
 
-/// `tt.reshape` without `allow_reorder`: each element keeps its lane and register.
+/// Checks `tt.reshape` without `allow_reorder`: each element keeps its register, lane, warp and block.
 pub(super) fn reshape(check: &Check<'_>, _: &[String]) -> Checked {
     let Some((from, to)) = check.tensors() else { return Ok(()) };
     if !both(from.layout.as_ref(), to.layout.as_ref())? || check.operation.attributes.get("allow_reorder").is_some() {
@@ -145,7 +144,7 @@ pub(super) fn reshape(check: &Check<'_>, _: &[String]) -> Checked {
     })
 }
 
-/// `tt.broadcast`: the result's layout is the operand's, up to the axes that grow.
+/// Checks `tt.broadcast`: the result's layout is the operand's along the axes that do not grow.
 pub(super) fn broadcast(check: &Check<'_>, _: &[String]) -> Checked {
     let Some((from, to)) = check.tensors() else { return Ok(()) };
     let (Some(source), Some(result)) = (&from.layout, &to.layout) else { return Ok(()) };
@@ -162,7 +161,9 @@ pub(super) fn broadcast(check: &Check<'_>, _: &[String]) -> Checked {
     })
 }
 
-/// The layout of one half of a split along the last axis; an error if the two halves are not in one register pair.
+/// The layout of one half of a tensor that is split along its last axis; `None` if no given family builds the layout.
+///
+/// The inner error says that the lanes do not hold pairs of elements along the axis in their registers.
 fn half(check: &Check<'_>, spec: &FamilySpec, shape: &[u64], axis: usize) -> Option<Result<Bases, String>> {
     let mut all = check.distributed(spec, shape)?;
     let pair: Vec<u64> = (0..shape.len()).map(|at| u64::from(at == axis)).collect();
@@ -174,7 +175,8 @@ fn half(check: &Check<'_>, spec: &FamilySpec, shape: &[u64], axis: usize) -> Opt
     Some(Ok(all))
 }
 
-/// `tt.join` and `tt.split`: one register bit selects the tensor, and the other bits are its layout.
+/// Checks `tt.join` and `tt.split`: one register bit of the joined tensor selects a part, and the other bits are the
+/// part's layout.
 fn pair(check: &Check<'_>, joined: &TensorType, part: &TensorType) -> Checked {
     let (Some(all), Some(part_layout)) = (&joined.layout, &part.layout) else { return Ok(()) };
     let axis = joined.shape.len().saturating_sub(1);
@@ -187,7 +189,7 @@ fn pair(check: &Check<'_>, joined: &TensorType, part: &TensorType) -> Checked {
     })
 }
 
-/// `tt.cat`: each lane has the elements of both operands in its registers.
+/// Checks `tt.cat`: the result takes twice as many registers of a lane as one operand.
 pub(super) fn cat(check: &Check<'_>, _: &[String]) -> Checked {
     let Some((from, to)) = check.tensors() else { return Ok(()) };
     let (Some(source), Some(result)) = (&from.layout, &to.layout) else { return Ok(()) };
@@ -204,22 +206,23 @@ pub(super) fn cat(check: &Check<'_>, _: &[String]) -> Checked {
     })
 }
 
-/// `tt.join`: the result's layout without its last axis is the operands'.
+/// Checks `tt.join`: the result's layout without its last axis is that of the operands.
 pub(super) fn join(check: &Check<'_>, _: &[String]) -> Checked {
     let Some((from, to)) = check.tensors() else { return Ok(()) };
     both(from.layout.as_ref(), to.layout.as_ref())?;
     pair(check, to, from)
 }
 
-/// `tt.split`: the results' layout is the operand's without its last axis.
+/// Checks `tt.split`: the results' layout is the operand's without its last axis.
 pub(super) fn split(check: &Check<'_>, _: &[String]) -> Checked {
     let Some((from, to)) = check.tensors() else { return Ok(()) };
     both(from.layout.as_ref(), to.layout.as_ref())?;
     pair(check, from, to)
 }
 
-/// `unpacked(bytes numbers)`: the two numbers of a byte are in registers of its lane, in adjacent ones if the layout is
-/// linear.
+/// Checks rule `unpacked(bytes numbers)`: the two numbers of a byte are in two registers of the byte's lane.
+///
+/// If the layout of the numbers is `linear`, these registers must be adjacent.
 pub(super) fn unpacked(check: &Check<'_>, groups: &[String]) -> Checked {
     let [bytes, numbers] = groups else { return Ok(()) };
     let tensor = |group: &String| check.group_type(group).and_then(TileType::as_tensor);
@@ -252,7 +255,7 @@ pub(super) fn unpacked(check: &Check<'_>, groups: &[String]) -> Checked {
     })
 }
 
-/// `ttg.convert_layout` with `force_warp_shuffle`: elements stay in their warp.
+/// Checks `ttg.convert_layout` with `force_warp_shuffle`: elements stay in their warp and block.
 pub(super) fn within_warp(check: &Check<'_>, _: &[String]) -> Checked {
     if check.operation.attributes.get("force_warp_shuffle").is_none() {
         return Ok(());
@@ -266,7 +269,7 @@ pub(super) fn within_warp(check: &Check<'_>, _: &[String]) -> Checked {
     })
 }
 
-/// `ttg.memdesc_trans`: the result is the operand with its axes in the new order.
+/// Checks `ttg.memdesc_trans`: the result is the operand with its axes in the new order.
 pub(super) fn memory_trans(check: &Check<'_>, _: &[String]) -> Checked {
     let (Some((from, to)), Some(order)) = (check.memories(), check.order_attribute()) else { return Ok(()) };
     ensure(from.mutable == to.mutable, || "the operand and the result must both be mutable, or neither".to_owned())?;
@@ -319,7 +322,7 @@ pub(super) fn memory_reshape(check: &Check<'_>, _: &[String]) -> Checked {
     })
 }
 
-/// `gluon.set_auto_layout`: from a layout that is to be inferred to another one.
+/// Checks `gluon.set_auto_layout`: the operand's layout is one to be inferred, and the result's is not.
 pub(super) fn set_auto(check: &Check<'_>, _: &[String]) -> Checked {
     let Some((from, to)) = check.tensors() else { return Ok(()) };
     let is_auto = |tensor: &TensorType| {

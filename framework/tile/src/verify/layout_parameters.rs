@@ -11,13 +11,13 @@ pub fn number(spec: &FamilySpec, name: &str) -> Option<i64> {
     }
 }
 
-/// An integer parameter under the first of several names that the attribute has.
+/// An integer parameter; of several names, the first one counts that the attribute has. `None` if it has none of them.
 #[must_use]
 pub fn named_number(spec: &FamilySpec, names: [&str; 2]) -> Option<i64> {
     names.into_iter().find_map(|name| number(spec, name))
 }
 
-/// A parameter that is a list of integers.
+/// A parameter that is a list of integers; `None` if it is absent or anything else.
 #[must_use]
 pub fn numbers(spec: &FamilySpec, name: &str) -> Option<Vec<i64>> {
     integers(spec.attributes.get(name)?)
@@ -32,7 +32,7 @@ fn integers(attribute: &FamilyAttribute) -> Option<Vec<i64>> {
     items.iter().map(number).collect()
 }
 
-/// A parameter that is a list of lists of integers.
+/// A parameter that is a list of lists of integers; `None` if it is absent or anything else.
 #[must_use]
 pub fn bases(spec: &FamilySpec, name: &str) -> Option<Vec<Vec<i64>>> {
     match spec.attributes.get(name)? {
@@ -41,7 +41,8 @@ pub fn bases(spec: &FamilySpec, name: &str) -> Option<Vec<Vec<i64>>> {
     }
 }
 
-/// Bases under the first of several names that the attribute has: Triton's, or the project's.
+/// The bases under one of two names, the project's and Triton's; the first name counts under which the attribute has
+/// bases.
 #[must_use]
 pub fn named_bases(spec: &FamilySpec, names: [&str; 2]) -> Option<Vec<Vec<i64>>> {
     names.into_iter().find_map(|name| bases(spec, name))
@@ -59,13 +60,13 @@ pub fn paddings(spec: &FamilySpec) -> Option<Vec<Vec<i64>>> {
     named_bases(spec, ["0", "interval_padding_pairs"])
 }
 
-/// The product of sizes, at most the largest number.
+/// The product of the absolute values of sizes, or `u64::MAX` if it is larger.
 #[must_use]
 pub fn product(numbers: &[i64]) -> u64 {
     numbers.iter().fold(1, |all, number| all.saturating_mul(number.unsigned_abs()))
 }
 
-/// The number of elements that `count` bases reach: two to this power, at most the largest number.
+/// The number of elements that `count` bases reach, two to the power `count`, or `u64::MAX` if it is larger.
 #[must_use]
 pub fn power(count: usize) -> u64 {
     1u64.checked_shl(u32::try_from(count).unwrap_or(u32::MAX)).unwrap_or(u64::MAX)
@@ -77,7 +78,7 @@ pub fn is_power(number: i64) -> bool {
     u64::try_from(number).is_ok_and(u64::is_power_of_two)
 }
 
-/// Whether a list has each number from 0 on once.
+/// Whether a list contains each number from 0 to its length less one exactly once.
 pub(super) fn is_permutation(order: &[i64]) -> bool {
     let mut sorted = order.to_vec();
     sorted.sort_unstable();

@@ -11,7 +11,7 @@ use crate::{MemDescType, TileType};
 /// The name of shared memory, `#ttg.shared_memory`.
 pub const SHARED_MEMORY: &str = "shared_memory";
 
-/// The place of the tensors that have layouts of a family.
+/// The place where tensors are stored that have layouts of a family.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Storage {
     /// The registers of the lanes.
@@ -80,7 +80,7 @@ pub trait LayoutRules: fmt::Debug + Send + Sync {
         self.distribution(spec, rules).map(|distribution| distribution.rank)
     }
 
-    /// Blocks of a cluster that a layout of memory has; `None` for layouts that are the same in any cluster.
+    /// The distribution of the elements for a layout of registers; `None` if the parameters do not determine it.
     fn memory_blocks(&self, spec: &FamilySpec) -> Option<u64> {
         let Storage::Memory(_) = self.storage() else { return None };
         let bases =
@@ -115,7 +115,12 @@ pub trait LayoutRules: fmt::Debug + Send + Sync {
         Ok(())
     }
 
-    /// The least number of elements along K of an operand of a dot whose result has a layout of the family.
+    /// Checks that a dot may multiply elements of this type with this precision.
+    ///
+    /// The layout of the dot's result is `spec`, of this family.
+    ///
+    /// # Errors
+    /// A message about the first violated rule.
     fn least_k(&self, _operand: &DotOperand<'_>) -> u64 {
         0
     }
@@ -126,8 +131,10 @@ pub trait LayoutRules: fmt::Debug + Send + Sync {
         None
     }
 
-    /// Whether a tensor of `rank` axes that is divided by the coordinate bits `bits` of an axis loses part of the
-    /// swizzle pattern of its layout; `None` if the layout's bases tell it.
+    /// Whether a part of a tensor cuts the swizzle pattern of the tensor's layout; `None` if the layout's bases decide
+    /// it.
+    ///
+    /// The tensor has `rank` axes, and the coordinate bits `bits` of `axis` select the part.
     fn cuts_swizzle(&self, _spec: &FamilySpec, _rank: usize, _axis: usize, _bits: Range<u32>) -> Option<bool> {
         None
     }

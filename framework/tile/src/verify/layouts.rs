@@ -12,8 +12,9 @@ pub(super) fn rank(spec: &FamilySpec, rules: &Rules) -> Option<usize> {
     rules.layout(&spec.name)?.rank(spec, rules)
 }
 
-/// Checks a layout attribute and its parents. Attributes of dialects without a complete set of rules are left to the
-/// families of the target.
+/// Checks a layout attribute and its parents.
+///
+/// A layout of another dialect than `ttg` is checked only if a rule set lists the dialect as complete.
 pub(super) fn check_attribute(layout: &LayoutName, rules: &Rules) -> Checked {
     let text = layout.text();
     let dialect = text.strip_prefix('#').and_then(|text| text.split_once('.')).map_or("", |(dialect, _)| dialect);
@@ -63,7 +64,7 @@ impl Check<'_> {
         &self.module.rules
     }
 
-    /// Checks the types of the operation's operands and results.
+    /// Checks the types of the operation's results and block arguments, and the layouts of its operands and results.
     pub(super) fn layouts(&self) -> Checked {
         let arguments = self.operation.regions.iter().flat_map(|region| self.body.blocks(*region).iter());
         let arguments = arguments.flat_map(|block| self.body.arguments(*block).iter());
@@ -72,7 +73,7 @@ impl Check<'_> {
         self.operation.operands.iter().chain(&self.operation.results).try_for_each(|value| self.fits(self.ty(*value)))
     }
 
-    /// Checks that a layout has the lanes, warps and blocks of the module or partition.
+    /// Checks that the layout of a type has the lanes, warps and blocks of the module or partition.
     fn fits(&self, ty: &TileType) -> Checked {
         if !self.operation.definition.layouts_fit_module {
             return Ok(());
@@ -112,7 +113,7 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// Checks that a layout of memory has the blocks of the module's clusters.
+    /// Checks that a layout of memory has the same number of blocks as the module's clusters.
     fn fits_cluster(&self, memory: &MemDescType) -> Checked {
         let spec = memory.layout.spec();
         let has = self.rules().layout(&spec.name).and_then(|family| family.memory_blocks(spec));
@@ -174,8 +175,9 @@ fn check_memory(memory: &MemDescType, rules: &Rules) -> Checked {
     }
 }
 
-/// Checks the shape of a tensor in memory, and that its allocation is as large. The axes of the layout have powers of
-/// two; axes before them count buffers.
+/// Checks the shape of a tensor in memory, and that its allocation is at least as large along each axis.
+///
+/// The last `layout_rank` sizes must be powers of two; the axes before them count buffers.
 fn check_allocation(memory: &MemDescType, layout_rank: Option<usize>) -> Checked {
     let rank = memory.shape.len();
     ensure(rank > 0, || "it has no axis: expected one at least".to_owned())?;

@@ -3,14 +3,17 @@
 use super::layout_parameters::{bases, number};
 use super::{Check, Checked, ensure};
 
-/// The operation needs a cluster of several blocks.
+/// Checks that a cluster of the module has several blocks.
 pub(super) fn cluster(check: &Check<'_>, _: &[String]) -> Checked {
     ensure(check.context.blocks > 1, || {
         "the module has one block to a cluster: expected `ttg.num-ctas` above 1".to_owned()
     })
 }
 
-/// `barrier(group)`: the memory is one of mbarriers: a list of i64, at most one for each block of the cluster.
+/// Checks rule `barrier(group)`: the memory holds mbarriers.
+///
+/// It has one axis of i64, with at most one element for each block of the cluster. It is neither swizzled nor a part of
+/// an allocation.
 pub(super) fn barrier(check: &Check<'_>, groups: &[String]) -> Checked {
     for ty in groups.iter().flat_map(|group| check.group_types(group)) {
         let Some(memory) = ty.as_memory() else { continue };

@@ -14,7 +14,7 @@ impl MemDescType {
         self.allocation.as_deref().unwrap_or(&self.shape)
     }
 
-    /// The axes of the allocation that are those of this tensor.
+    /// The sizes of the allocation along the axes of this tensor: the last ones, without those that count buffers.
     pub(super) fn allocated_axes(&self) -> &[u64] {
         let allocated = self.allocated();
         &allocated[allocated.len().saturating_sub(self.shape.len())..]
@@ -27,7 +27,8 @@ impl MemDescType {
     }
 }
 
-/// `copy_of_memory(registers memory)`: a tensor in registers and one in memory have one shape and element type.
+/// Checks rule `copy_of_memory(registers memory)`: a tensor in registers and one in memory have the same shape and
+/// element type.
 pub(super) fn copy(check: &Check<'_>, groups: &[String]) -> Checked {
     let [registers, memory] = groups else { return Ok(()) };
     let Some(TileType::Memory(memory)) = check.group_type(memory) else { return Ok(()) };
@@ -49,7 +50,9 @@ fn same_tensor(registers: &TileType, memory: &MemDescType, rules: &Rules) -> Che
     })
 }
 
-/// `ttg.local_alloc`: new shared memory as a whole.
+/// Checks `ttg.local_alloc`: the result is shared memory and a whole allocation.
+///
+/// With a source, the result has its shape and element type; without one, it is mutable.
 pub(super) fn alloc(check: &Check<'_>, _: &[String]) -> Checked {
     let Some(memory) = check.memory_type("result") else { return Ok(()) };
     ensure(memory.is_shared(), || format!("it allocates `{}`: expected shared memory", memory.space.text()))?;
@@ -62,7 +65,7 @@ pub(super) fn alloc(check: &Check<'_>, _: &[String]) -> Checked {
     }
 }
 
-/// The source and the result of a view.
+/// The types of the source and the result of a view; `None` if one of them is not in memory.
 fn views<'c>(check: &'c Check<'_>) -> Option<(&'c MemDescType, &'c MemDescType)> {
     Some((check.memory_type("src")?, check.memory_type("result")?))
 }
@@ -79,7 +82,7 @@ fn same_view(from: &MemDescType, to: &MemDescType) -> Checked {
     })
 }
 
-/// `ttg.memdesc_index`: one buffer of several.
+/// Checks `ttg.memdesc_index`: the result is one of several buffers, and the first axis of the source counts these.
 pub(super) fn index(check: &Check<'_>, _: &[String]) -> Checked {
     let Some((from, to)) = views(check) else { return Ok(()) };
     ensure(from.shape.len() == to.shape.len() + 1, || {
@@ -97,7 +100,7 @@ pub(super) fn index(check: &Check<'_>, _: &[String]) -> Checked {
     })
 }
 
-/// `ttg.memdesc_subslice`: a part of a tensor, at constant offsets.
+/// Checks `ttg.memdesc_subslice`: the result is a part of the source, at constant offsets.
 pub(super) fn subslice(check: &Check<'_>, _: &[String]) -> Checked {
     let Some((from, to)) = views(check) else { return Ok(()) };
     ensure(from.is_shared() && to.is_shared(), || {
@@ -130,7 +133,7 @@ pub(super) fn subslice(check: &Check<'_>, _: &[String]) -> Checked {
         ensure(begins.and_then(|begins| begins.checked_add(size)).is_some_and(|end| end <= all), || {
             format!("{size} elements from {offset} on along axis {axis}, which has {all}")
         })?;
-        // Axes before those of the layout are of buffers, at any index.
+        // Axes before those of the layout count buffers, and a part may start at any of these.
         if axis < buffers {
             continue;
         }
@@ -144,8 +147,10 @@ pub(super) fn subslice(check: &Check<'_>, _: &[String]) -> Checked {
     Ok(())
 }
 
-/// Whether a part of `size` elements along an axis cuts the swizzle pattern of a layout: the place of some coordinate bit
-/// then depends on other bits.
+/// Whether a part of `size` elements along an axis cuts the swizzle pattern of a layout.
+///
+/// It does if the place of one of the coordinate bits that select the part depends on several bits of the offset. A
+/// layout that no given family builds counts as not cut.
 fn cuts_pattern(check: &Check<'_>, spec: &FamilySpec, shape: &[u64], axis: usize, size: u64) -> bool {
     let (from, all) = (size.max(1).ilog2(), shape[axis].max(1).ilog2());
     let family = check.rules().layout(&spec.name);
@@ -158,17 +163,17 @@ fn cuts_pattern(check: &Check<'_>, spec: &FamilySpec, shape: &[u64], axis: usize
     (from..all).any(|bit| columns.get(bit as usize).is_some_and(|column| column.count_ones() != 1))
 }
 
-/// The addresses of a tensor in memory, in units of bytes, or of columns of tensor memory.
+/// The addresses of a tensor in memory. A unit is a byte of shared memory, or a column of tensor memory.
 struct Footprint {
     /// Units of all buffers.
     all: u64,
-    /// Adjacent units from the first one on that belong to the tensor.
+    /// Units that are adjacent to the first one, including it, and belong to the tensor.
     adjacent: u64,
-    /// Rows of tensor memory; 0 in shared memory.
+    /// Rows of tensor memory that the allocation takes; 0 in shared memory.
     rows: u64,
-    /// Row bits of tensor memory that move within the tensor.
+    /// For each row bit of tensor memory, whether it moves within the tensor.
     row_bits: Vec<bool>,
-    /// Row bits of tensor memory that move within its allocation.
+    /// For each row bit of tensor memory, whether it moves within the tensor's allocation.
     allocated_row_bits: Vec<bool>,
     is_cut_across_blocks: bool,
 }
@@ -184,7 +189,7 @@ impl Footprint {
         let units = |elements: u64| elements.saturating_mul(bits).div_ceil(unit);
         let offsets = part.bases_of(input);
         let is_zero = |basis: &Vec<u64>| basis.iter().all(|by| *by == 0);
-        // An element that no offset reaches belongs to the allocation.
+        // An offset bit that reaches no element (a zero basis) counts as one of the tensor's.
         let own = offsets.iter().take_while(|basis| is_zero(basis) || part.has(basis)).count();
         let buffers: u64 = memory.shape[..memory.shape.len() - part.shape.len()].iter().product();
         let all = units(power(offsets.len())).saturating_mul(buffers);
@@ -193,7 +198,7 @@ impl Footprint {
         Some(Self {
             all,
             adjacent,
-            // A block of 16 rows for each warp takes every other one.
+            // A tensor with 16 rows for each warp takes every second block of 16 rows.
             rows: if rows.is_empty() { 0 } else { power(rows.len() - usize::from(rows.get(4).is_some_and(is_zero))) },
             row_bits: rows.iter().map(|basis| !is_zero(basis) && part.has(basis)).collect(),
             allocated_row_bits: rows.iter().map(|basis| !is_zero(basis)).collect(),
@@ -209,7 +214,7 @@ fn is_part(check: &Check<'_>, memory: &MemDescType) -> bool {
     last(&memory.shape) != last(memory.allocated())
 }
 
-/// `ttg.memdesc_reinterpret`: the same bytes as another tensor.
+/// Checks `ttg.memdesc_reinterpret`: the result takes no other addresses than the source has.
 pub(super) fn reinterpret(check: &Check<'_>, _: &[String]) -> Checked {
     let Some((from, to)) = views(check) else { return Ok(()) };
     ensure(from.space == to.space, || {
@@ -260,7 +265,7 @@ fn check_paddings(check: &Check<'_>, from: &MemDescType, to: &MemDescType) -> Ch
     })
 }
 
-/// `gathered(memory indices values)`: elements of memory at indices along one axis.
+/// Checks rule `gathered(memory indices values)`: values are elements of the memory at indices along one axis.
 pub(super) fn gathered(check: &Check<'_>, groups: &[String]) -> Checked {
     let [memory, indices, values] = groups else { return Ok(()) };
     let Some(memory) = check.memory_type(memory) else { return Ok(()) };

@@ -25,7 +25,7 @@ impl LayoutRules for Space {
     }
 }
 
-/// `swizzled_shared`: vectors of a row are permuted by the row's number.
+/// The rules of `swizzled_shared`: the row's number permutes the vectors of a row.
 #[derive(Debug)]
 struct Swizzled;
 
@@ -143,7 +143,8 @@ fn rank_of_offsets(spec: &FamilySpec) -> Option<usize> {
     named_bases(spec, ["offset", "offset_bases"])?.first().map(Vec::len)
 }
 
-/// Checks that the allocation has the shape that a layout's bases reach, or that it states.
+/// Checks that the allocation has the shape that its layout states in `shape`, or else the one that the layout's bases
+/// span.
 fn check_shape(memory: &MemDescType) -> Checked {
     let spec = memory.layout.spec();
     let Some(own) = numbers(spec, "shape").or_else(|| reached_shape(spec)) else { return Ok(()) };
@@ -153,7 +154,7 @@ fn check_shape(memory: &MemDescType) -> Checked {
     ensure(fits, || format!("its layout has a shape of {own:?}, and the allocation {allocation:?}"))
 }
 
-/// The shape that the bases of a layout reach.
+/// The shape that the offset and block bases of a layout span; `None` without offset bases.
 fn reached_shape(spec: &FamilySpec) -> Option<Vec<i64>> {
     let offsets = named_bases(spec, ["offset", "offset_bases"])?;
     let blocks = named_bases(spec, ["block", "block_bases"]).unwrap_or_default();
@@ -201,7 +202,7 @@ impl LayoutRules for SharedLinear {
     }
 }
 
-/// Whether the bases other than zero are an invertible matrix over F2 onto the elements that they reach.
+/// Whether the nonzero bases reach each element exactly once: as a matrix over F2, they are invertible.
 fn reaches_each_once(bases: &[Vec<i64>]) -> bool {
     let rank = bases.iter().map(Vec::len).max().unwrap_or(0);
     let bits: Vec<u32> = (0..rank)
@@ -222,7 +223,7 @@ fn reaches_each_once(bases: &[Vec<i64>]) -> bool {
     total <= 63 && count == total as usize && eliminate(&mut rows) == count
 }
 
-/// Reduces a matrix over F2 to row echelon form, and returns its rank.
+/// Reduces a matrix over F2, whose rows are bit masks, to row echelon form, and returns its rank.
 fn eliminate(rows: &mut [u64]) -> usize {
     let mut rank = 0;
     for bit in (0..64).rev() {
@@ -239,7 +240,7 @@ fn eliminate(rows: &mut [u64]) -> usize {
     rank
 }
 
-/// `partitioned_shared`: parts of a tensor in memory of their own.
+/// The rules of `partitioned_shared`: parts of a tensor, each in a separate allocation.
 #[derive(Debug)]
 struct Partitioned;
 

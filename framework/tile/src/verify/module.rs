@@ -9,7 +9,8 @@ use std::sync::Arc;
 use tilewright_layout::Families;
 use tilewright_layout::families::Neutral;
 
-/// Verifies every function of a module as a program: by the rules of its operations and those of Triton's verifier.
+/// Verifies every function of a module by the rules of its operations and those of Triton's verifier.
+///
 /// Layouts of families that belong to vendors are not compared; see [`verify_with`].
 ///
 /// # Errors
@@ -18,8 +19,9 @@ pub fn verify(module: &TileModule) -> Result<(), TileViolation> {
     verify_with(module, &Neutral)
 }
 
-/// Verifies every function of a module as a program; `families` build the layouts that rules compare. A layout that
-/// they do not build is accepted where only its bases could violate a rule.
+/// Verifies every function of a module as [`verify`] does, with `families` to build the layouts that rules compare.
+///
+/// If `families` do not build a layout, the rules that compare its bases accept it.
 ///
 /// # Errors
 /// The first [`TileViolation`].
@@ -28,7 +30,7 @@ pub fn verify_with(module: &TileModule, families: &dyn Families) -> Result<(), T
     module.functions.iter().try_for_each(|function| verify_function(module, function, Some(families)))
 }
 
-/// Verifies every function of a module that transformations have changed: without the rules about encodings.
+/// Verifies every function of a module that transformations have changed, without the rules of Triton's verifier.
 ///
 /// # Errors
 /// The first [`TileViolation`].
@@ -36,7 +38,7 @@ pub fn verify_transformed(module: &TileModule) -> Result<(), TileViolation> {
     module.functions.iter().try_for_each(|function| verify_function(module, function, None))
 }
 
-/// Verifies a layout or type that the text names, which no operation need use.
+/// Verifies a layout or type to which the module's text gives a name; no operation need use it.
 fn verify_alias(module: &TileModule, alias: &Attribute) -> Result<(), TileViolation> {
     let checked = match alias {
         Attribute::Layout(layout) => check_attribute(layout, &module.rules),
@@ -47,7 +49,7 @@ fn verify_alias(module: &TileModule, alias: &Attribute) -> Result<(), TileViolat
     checked.map_err(wrong)
 }
 
-/// Verifies a function; with `families` as a program, without them as the result of a transformation.
+/// Verifies a function. With `families`, it is a program as written; without them, the result of a transformation.
 fn verify_function(
     module: &TileModule,
     function: &Function,
@@ -94,7 +96,7 @@ impl Check<'_> {
         self.control()
     }
 
-    /// The rules of Triton's verifier, for a program as written.
+    /// Checks the rules of Triton's verifier, which a program as written must follow.
     fn program(&self) -> Checked {
         self.element_types()?;
         self.nesting()?;

@@ -1,4 +1,7 @@
-//! Checks that terminators end regions of their operations, and that partitions use only their captures.
+//! Checks that terminators end regions of their operations, and that partitions use no values from outside except their
+//! captures.
+//!
+//! A partition is any region but the first of a `ttg.warp_specialize`; other warps execute it.
 
 use super::{Check, Checked, ensure, listed};
 use crate::op::name::{scf, tt, ttg};
@@ -22,7 +25,9 @@ impl Check<'_> {
         self.context.parent(self.op).map(|(parent, _)| self.body.op(parent).name())
     }
 
-    /// Checks that terminators end a region of their operation.
+    /// Checks that the operation, if it is a terminator, ends a region of the operation to which it belongs.
+    ///
+    /// It also rejects a `tt.store` inside `tt.map_elementwise`.
     pub(super) fn nesting(&self) -> Checked {
         let name = self.operation.name();
         let is_mapped = || {
@@ -47,7 +52,8 @@ impl Check<'_> {
         })
     }
 
-    /// The partition around an operation: the `ttg.warp_specialize` and the index of its region.
+    /// The partition that contains an operation: its `ttg.warp_specialize` and the index of the region. `None` outside
+    /// partitions.
     fn partition(&self, mut op: crate::Op) -> Option<(crate::Op, usize)> {
         while let Some((parent, number)) = self.context.parent(op) {
             if self.body.op(parent).name() == ttg::WARP_SPECIALIZE && number > 0 {
@@ -70,7 +76,7 @@ impl Check<'_> {
         false
     }
 
-    /// The partition in which a value is defined.
+    /// The partition that contains the definition of a value, as [`Self::partition`] gives it.
     fn partition_of_value(&self, value: Value) -> Option<(crate::Op, usize)> {
         let (op, number) = match self.body.origin(value) {
             ValueOrigin::Result(op, _) => return self.partition(op),
@@ -81,7 +87,7 @@ impl Check<'_> {
     }
 }
 
-/// `blocks(1)`: each region has at most this many blocks.
+/// Checks rule `blocks(1)`: each region of the operation has at most this many blocks.
 pub(super) fn blocks(check: &Check<'_>, arguments: &[String]) -> Checked {
     let Some(most) = arguments.first().and_then(|most| most.parse::<usize>().ok()) else { return Ok(()) };
     let counts = check.operation.regions.iter().map(|region| check.body.blocks(*region).len());
@@ -89,14 +95,14 @@ pub(super) fn blocks(check: &Check<'_>, arguments: &[String]) -> Checked {
     ensure(found <= most, || format!("a region has {found} blocks: expected at most {most}"))
 }
 
-/// An operation of the kernel as a whole is in no partition.
+/// Checks that the operation is outside every `ttg.warp_specialize`, since all warps of the kernel must execute it.
 pub(super) fn outside_partitions(check: &Check<'_>, _: &[String]) -> Checked {
     ensure(!check.is_in_specialized_warps(), || {
         "it is inside `ttg.warp_specialize`: expected a place before or behind it".to_owned()
     })
 }
 
-/// `ttg.warp_yield`: the results of the operation around it.
+/// Checks `ttg.warp_yield`: its operands have the types of the results of the enclosing operation.
 pub(super) fn warp_yield(check: &Check<'_>, _: &[String]) -> Checked {
     let Some((parent, _)) = check.context.parent(check.op) else { return Ok(()) };
     let given = check.types(&check.operation.operands);
@@ -104,7 +110,7 @@ pub(super) fn warp_yield(check: &Check<'_>, _: &[String]) -> Checked {
     ensure(given == expected, || format!("it gives {}: expected {}", listed(&given), listed(&expected)))
 }
 
-/// `ttg.warp_specialize`: captures, warps and terminators of its partitions.
+/// Checks `ttg.warp_specialize`: the captures, numbers of warps and terminators of its partitions.
 pub(super) fn partitions(check: &Check<'_>, _: &[String]) -> Checked {
     ensure(!check.is_in_specialized_warps(), || "it is inside another `ttg.warp_specialize`".to_owned())?;
     if let Some(warps) = check.context.warps {
@@ -133,7 +139,10 @@ pub(super) fn partitions(check: &Check<'_>, _: &[String]) -> Checked {
     })
 }
 
-/// Checks one partition: it takes the captures, uses no other value from outside, and ends with `ttg.warp_return`.
+/// Checks the partition in region `number`: its arguments have the captures' types, and it uses no other value from
+/// outside.
+///
+/// Each of its blocks ends with a terminator, and none with `ttg.warp_yield`.
 fn check_partition(check: &Check<'_>, number: usize, region: Region) -> Checked {
     let partition = number - 1;
     let captures = check.types(&check.operation.operands);

@@ -55,7 +55,8 @@ impl<'a> Check<'a> {
         Ok(())
     }
 
-    /// Checks that scalars and tensors have elements of the dialect.
+    /// Checks that the numbers of scalars and tensors have one of the element types that the operation's dialect
+    /// allows.
     pub(super) fn element_types(&self) -> Checked {
         let definition = &self.operation.definition;
         let operands =
@@ -77,17 +78,17 @@ impl<'a> Check<'a> {
         })
     }
 
-    /// Checks the type inference rules of the definition.
+    /// Checks the types of the operation's groups by the type inference rules of its definition.
     fn inferred_types(&self) -> Checked {
         self.operation.definition.types.iter().try_for_each(|rule| self.rule(rule))
     }
 
-    /// Checks the types of one group against those from which they follow.
+    /// Checks that the types of the rule's target group are those that the rule derives from other groups.
     pub(super) fn rule(&self, rule: &Rule) -> Checked {
         let targets = self.group_types(&rule.target);
         if let Expression::Same(name) = &rule.expression {
             let sources = self.group_types(name);
-            // A single type, or one type for each value.
+            // A source group with one value gives the type of all targets; one with several gives a type for each.
             if sources.len() > 1 {
                 return ensure(sources == targets, || {
                     format!("the types of `{}` differ from those of `{name}`", rule.target)

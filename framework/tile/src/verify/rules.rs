@@ -11,7 +11,7 @@ use super::{Check, Checked, LayoutRules, conditions, distributed_layouts, memory
 pub struct Rule {
     /// Name of the rule: `same_shape`.
     pub name: &'static str,
-    /// Checks an operation, with the arguments of the row (names of groups or attributes, and numbers).
+    /// Checks an operation. The arguments are those of the row: names of groups or attributes, and numbers.
     pub check: fn(&Check<'_>, &[String]) -> Checked,
 }
 
@@ -38,7 +38,7 @@ impl PartialEq for Rule {
 
 impl Eq for Rule {}
 
-/// A rule about types or attributes that are kept as text: `!dialect.name<...>`, `#dialect.name<...>`.
+/// A rule about types or attributes that the parser keeps as text: `!dialect.name<...>`, `#dialect.name<...>`.
 #[derive(Debug, Clone, Copy)]
 pub struct TextRule {
     /// The name, with `!` or `#`.
@@ -56,8 +56,8 @@ pub struct RuleSet {
     pub layouts: &'static [&'static dyn LayoutRules],
     /// The rules of types and attributes that are kept as text.
     pub texts: &'static [TextRule],
-    /// Dialects that have no layout attributes other than those with rules, here or in earlier sets: another name in
-    /// them is an error.
+    /// The dialects whose layout attributes all have rules, in this set or in earlier ones; any other name in them is
+    /// an error.
     pub complete: &'static [&'static str],
 }
 
@@ -104,7 +104,7 @@ impl Rules {
     /// Adds a set of rules.
     ///
     /// # Errors
-    /// A message with the first name that an earlier rule has: two rules of one name would make a row ambiguous.
+    /// A message with the first name that an earlier rule has: a row could mean either rule.
     pub fn add(&mut self, set: &RuleSet) -> Checked {
         let rule = set.rules.iter().map(|rule| rule.name).find(|name| self.0.rules.contains_key(name));
         let layout = set.layouts.iter().map(|layout| layout.family()).find(|name| self.0.layouts.contains_key(name));
@@ -133,12 +133,12 @@ impl Rules {
         self.0.layouts.values().copied()
     }
 
-    /// Whether each layout attribute of a dialect has rules.
+    /// Whether all layout attributes of a dialect have rules, so that another name in it is an error.
     pub(super) fn is_complete(&self, dialect: &str) -> bool {
         self.0.complete.contains(dialect)
     }
 
-    /// Checks a type or attribute that is kept as text, if it has a rule; `None` if it has none.
+    /// Checks the text of a type or attribute; `None` if there is no rule for its name.
     pub(super) fn check_text(&self, text: &str) -> Option<Checked> {
         let (name, rest) = text.split_once('<')?;
         let rule = self.0.texts.get(name)?;

@@ -11,7 +11,8 @@ use tilewright_layout::text::TextError;
 pub struct TileViolation {
     /// Name of the function.
     pub function: Arc<str>,
-    /// The name of the operation, or of the function if the violation is not at an operation.
+    /// The name of the operation at which the violation is; `tt.func` if it is at none, `module` at a named layout or
+    /// type.
     pub operation: Arc<str>,
     /// Byte offset of the operation in the parsed text.
     pub at: Option<u32>,

@@ -97,7 +97,7 @@ impl<'a> Parser<'a> {
         let end = self.cursor.at;
         let text = self.expanded(&self.cursor.text()[start..end], start)?;
         if is_name && !text.starts_with('#') {
-            // The alias of an attribute other than a layout: its text is parsed at the use.
+            // An alias of an attribute that is no layout stands for its text, which is parsed at each use.
             let mut aside = Parser { depth: self.depth, ..Parser::new(&text, self.dialects) };
             let value = aside.attribute().map_err(|error| self.cursor.error(start, error.message))?;
             return Ok(value);

@@ -75,7 +75,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Parses nested lists of numbers; returns the size of each axis.
+    /// Parses nested lists of numbers, appends the numbers to `literals`, and returns the size of each axis.
     fn nested_literals(&mut self, literals: &mut Vec<Literal>) -> Parsed<Vec<usize>> {
         self.nested(|parser| {
             let at = parser.cursor.at;
@@ -99,7 +99,7 @@ impl Parser<'_> {
     }
 }
 
-/// Reduces the elements to a single one if all are equal.
+/// Reduces elements to a single one if all of them are equal.
 fn shortened(elements: Vec<u64>) -> std::sync::Arc<[u64]> {
     match elements.split_first() {
         Some((first, rest)) if rest.iter().all(|bits| bits == first) => [*first].into(),
@@ -107,7 +107,9 @@ fn shortened(elements: Vec<u64>) -> std::sync::Arc<[u64]> {
     }
 }
 
-/// Decodes elements from hexadecimal bytes, lowest first; a bool is a byte.
+/// Decodes `count` elements, or one that all share, from hexadecimal bytes, lowest byte first; a bool is a byte.
+///
+/// The error says why the bytes do not fit.
 fn raw_elements(raw: &str, ty: &TileType, count: u64) -> Result<Vec<u64>, String> {
     let digits = raw.strip_prefix("0x").unwrap_or("-");
     let pairs = digits.as_bytes().chunks(2);

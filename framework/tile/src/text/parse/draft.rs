@@ -5,7 +5,7 @@ use crate::{Attributes, Region, Value};
 
 use std::sync::Arc;
 
-/// An operand, and the byte of the text at which it is used.
+/// An operand, and the byte offset in the text at which it is used.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Used {
     pub value: Value,
@@ -22,7 +22,7 @@ pub(super) struct Draft {
     pub types: GroupTypes,
     pub attributes: Attributes,
     pub regions: Vec<Region>,
-    /// Each successor block, with the number of its block arguments; the block arguments are the last operands, in
+    /// Each successor block, with the number of its block arguments. The arguments are the last operands, in this
     /// order.
     pub successors: Vec<(crate::Block, usize)>,
 }

@@ -1,4 +1,4 @@
-//! Forward references: uses of values before their definition.
+//! Records forward references: uses of values before their definition in the text.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -9,21 +9,22 @@ use crate::{Region, TileType, Value};
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ForwardReference<'a> {
     pub name: &'a str,
-    /// The index in `%name#1`, among the results with one name; `None` if the use has no index.
+    /// The number 1 in `%name#1`, which counts the results that share a name; `None` if the use has no number.
     pub result_index: Option<u32>,
     pub stand_in: Value,
     /// The byte of the text at which the value is used.
     pub at: usize,
 }
 
-/// The forward references of the function that is being parsed. Placeholder values stand for the values until they are
-/// defined.
+/// The forward references of the function that is being parsed.
+///
+/// Placeholders, which are values of no body, stand for values that are not defined yet.
 #[derive(Debug, Default)]
 pub(super) struct ForwardReferences {
     count: u32,
     /// For each resolved placeholder, its value.
     pub known: HashMap<Value, Value>,
-    /// The type that each use of a placeholder expects.
+    /// Each use of a placeholder, with the type that the use expects.
     pub types: Vec<(Used, TileType)>,
     /// The regions that have uses before definitions.
     pub regions: BTreeSet<Region>,
@@ -34,7 +35,7 @@ impl ForwardReferences {
         value.0 > u32::MAX - self.count
     }
 
-    /// Records the type that a placeholder's value must have.
+    /// Records the type that a use of a placeholder expects.
     pub fn expect(&mut self, used: Used, ty: TileType) {
         self.types.push((used, ty));
     }

@@ -50,8 +50,10 @@ impl Parser<'_> {
         self.finish(draft)
     }
 
-    /// Parses the regions of an operation after `(`. The second region of `ttg.warp_specialize` holds an operation of
-    /// its own, with the captures as operands and the partitions as regions.
+    /// Parses the regions of an operation after `(`.
+    ///
+    /// The second region of a `ttg.warp_specialize` contains an operation that has the captures as operands and the
+    /// partitions as regions.
     fn generic_regions(&mut self, draft: &mut Draft) -> Parsed<()> {
         if !is_specialized(draft) {
             draft.regions = self.list(")", |parser| parser.region(&[]))?;
@@ -81,7 +83,7 @@ impl Parser<'_> {
         self.cursor.expect(")")
     }
 
-    /// Gives types to the groups of results by their sizes.
+    /// Divides the types of all results among the result groups, whose sizes are given.
     fn distribute_result_segments(&self, draft: &mut Draft, sizes: &[u64], types: Vec<TileType>) -> Parsed<()> {
         let total = sizes.iter().try_fold(0u64, |total, size| total.checked_add(*size));
         if sizes.len() != draft.types.results.len() || total != Some(types.len() as u64) {
@@ -95,8 +97,9 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Divides the operands of an operation among the groups of its definition: by `operandSegmentSizes`; otherwise
-    /// variadic groups share the rest, or optional groups take one each, in order.
+    /// Divides the operands of an operation among the groups of its definition.
+    ///
+    /// The sizes of the groups are in `operandSegmentSizes`; without it, they are those of [`OperandGroup::divide`].
     fn group_operands(&mut self, draft: &mut Draft, operands: Vec<Used>) -> Parsed<()> {
         let rows = &draft.definition.operands;
         let sizes = match draft.attributes.remove("operandSegmentSizes") {
@@ -131,12 +134,12 @@ impl Parser<'_> {
     }
 }
 
-/// Whether the generic form of the operation wraps its last regions (`ttg.warp_specialize`).
+/// Whether the generic form has the last regions in an operation of their own, as for `ttg.warp_specialize`.
 fn is_specialized(draft: &Draft) -> bool {
     matches!(draft.definition.format.as_deref(), Some([Piece::Special(Special::WarpSpecialize), ..]))
 }
 
-/// The numbers of a switch's cases, which the generic form gives as elements, as a list.
+/// The numbers of a switch's cases as a list attribute, from the dense attribute of the generic form.
 fn case_values(cases: &Dense) -> Attribute {
     let count = cases.ty.shape().map_or(0, |shape| shape.iter().product::<u64>());
     let numbers = cases.elements.iter().cycle().take(usize::try_from(count).unwrap_or(0));

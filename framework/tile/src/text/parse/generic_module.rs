@@ -92,7 +92,7 @@ impl Parser<'_> {
     }
 }
 
-/// Converts a list attribute to `count` dictionaries; missing ones are empty.
+/// Converts a list attribute to `count` dictionaries, which are empty where the list has none.
 fn dictionaries(list: Option<Attribute>, count: usize) -> Vec<Attributes> {
     let mut all = vec![Attributes::default(); count];
     if let Some(Attribute::List(items)) = list {

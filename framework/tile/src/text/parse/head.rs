@@ -46,7 +46,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// Parses a function, or a module with functions: they count as those of the module around it.
+    /// Parses a function, or a module whose functions become functions of the enclosing module.
     fn any_function(&mut self) -> Parsed<()> {
         if self.cursor.takes("module") || self.cursor.takes("builtin.module") {
             return self.nested(Self::module_after_keyword).map(drop);
@@ -60,7 +60,7 @@ impl<'a> Parser<'a> {
         Err(self.cursor.expected("a function: `tt.func`"))
     }
 
-    /// Parses alias definitions, `#name = ...` and `!name = ...`.
+    /// Parses definitions of aliases, `#name = ...` and `!name = ...`, and skips resource sections.
     fn definitions(&mut self) -> Parsed<()> {
         loop {
             match self.cursor.peek() {
@@ -107,7 +107,7 @@ impl<'a> Parser<'a> {
             self.aliases.push(Attribute::Layout(LayoutName::new(spec, text.clone())));
         }
         self.attribute_names.insert(name, text);
-        // An alias with the syntax of a layout is a layout; errors only mean that it is another attribute.
+        // An alias is a layout if its text is parsed as one; an error only means that it is another attribute.
         let _ = self.layouts.define(self.cursor.text(), start);
         Ok(())
     }

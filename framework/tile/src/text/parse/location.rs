@@ -1,4 +1,4 @@
-//! Parses locations, `loc(...)`: their aliases are replaced, and blanks and comments are normalised.
+//! Parses locations, `loc(...)`: replaces aliases, and normalises blanks and comments.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The scopes of value and block names, one per region.
+//! Keeps the scopes of value and block names, one per region.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ pub(super) struct Scopes<'a> {
 
 #[derive(Default)]
 struct Scope<'a> {
-    /// For each name of a value: the first value, and the number of consecutive values with that name.
+    /// For each name of values: the first value with this name, and the number of consecutive values that share it.
     values: HashMap<&'a str, (Value, u32)>,
     blocks: HashMap<&'a str, Known>,
     /// The forward references (uses before definitions) in this region.
@@ -37,24 +37,26 @@ impl<'a> Scopes<'a> {
         self.open.push(Scope { isolated, ..Scope::default() });
     }
 
-    /// Leaves the current region; returns a block that was named but not defined, if there is one.
+    /// Leaves the current region, and returns the first block that was named but not defined; `None` if all are
+    /// defined.
     pub fn leave(&mut self) -> Option<(&'a str, Known)> {
         let left = self.open.pop()?;
         left.blocks.into_iter().filter(|(_, known)| !known.defined).min_by_key(|(_, known)| known.at)
     }
 
-    /// The first value with this name, and the number of values; `None` if no visible region defines it.
+    /// The first value with this name, and the number of values that share it; `None` if no visible region defines it.
     pub fn value(&self, name: &str) -> Option<(Value, u32)> {
         self.visible().find_map(|scope| scope.values.get(name).copied())
     }
 
-    /// The scopes of the current region and of enclosing regions, up to an isolated one.
+    /// The scopes of the current region and the enclosing ones, innermost first, up to and including an isolated one.
     fn visible(&self) -> impl Iterator<Item = &Scope<'a>> {
         let mut hidden = false;
         self.open.iter().rev().take_while(move |scope| !std::mem::replace(&mut hidden, scope.isolated))
     }
 
-    /// Gives consecutive values a name; returns false, and does nothing, if the name is taken.
+    /// Gives consecutive values one name. Returns false, and does nothing, if a visible region already defines the
+    /// name.
     pub fn define(&mut self, name: &'a str, first: Value, count: u32) -> bool {
         let taken = self.value(name).is_some();
         if let Some(scope) = self.open.last_mut().filter(|_| !taken) {
@@ -63,7 +65,7 @@ impl<'a> Scopes<'a> {
         !taken
     }
 
-    /// The block with this name in the current region; created at its first use.
+    /// The block with this name in the current region; at the first use of the name, at byte `at`, `make` creates it.
     pub fn block(&mut self, name: &'a str, at: usize, make: impl FnOnce() -> Block) -> Option<&mut Known> {
         let scope = self.open.last_mut()?;
         Some(scope.blocks.entry(name).or_insert_with(|| Known { block: make(), at, defined: false }))
@@ -81,13 +83,12 @@ impl<'a> Scopes<'a> {
         }
     }
 
-    /// Takes the forward references of the current region.
+    /// Returns the forward references of the current region, and removes them from it.
     pub fn take_forward_refs(&mut self) -> Vec<ForwardReference<'a>> {
         self.open.last_mut().map(|scope| std::mem::take(&mut scope.forward_refs)).unwrap_or_default()
     }
 
-    /// Passes a forward reference on to the enclosing region; returns false if the names of enclosing regions are
-    /// hidden or there are none.
+    /// Adds a forward reference to the enclosing region. Returns false if there is none, or if its names are hidden.
     pub fn hand_on(&mut self, reference: ForwardReference<'a>) -> bool {
         match &mut self.open[..] {
             [.., around, Scope { isolated: false, .. }] => {

@@ -143,7 +143,9 @@ impl Parser<'_> {
     }
 }
 
-/// The length of a number whose integer part has `digits` digits, with its optional fraction and exponent.
+/// The length in bytes of the number at the start of `text`, whose first `digits` bytes are its integer part.
+///
+/// A fraction and an exponent are optional.
 fn fraction_end(text: &str, digits: usize) -> usize {
     let bytes = text.as_bytes();
     let skip = |mut at: usize| {

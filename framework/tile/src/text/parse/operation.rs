@@ -15,7 +15,7 @@ struct ResultName<'a> {
     count: u32,
 }
 
-/// The names of region arguments with their positions in the text, and the initial values of these arguments.
+/// The arguments of a region, by name and byte offset in the text, and their initial values.
 type Initialised<'a> = (Vec<(&'a str, usize)>, Vec<Used>);
 
 impl<'a> Parser<'a> {
@@ -136,7 +136,9 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Selects one of the values with a name: the one with the index `result_index`, by default the first.
+    /// Selects the value with the index `result_index` among the values that share a name; without an index, the first.
+    ///
+    /// `at` is the byte at which the value is used.
     pub(super) fn chosen(
         &self,
         name: &str,
@@ -144,7 +146,7 @@ impl<'a> Parser<'a> {
         at: usize,
         (first, count): (Value, u32),
     ) -> Parsed<Value> {
-        // A name of several results without an index means the first one.
+        // A name that several results share means the first one if it has no index.
         let result_index = result_index.unwrap_or(0);
         if result_index >= count {
             return Err(self.cursor.error(at, format!("`%{name}` stands for {count} results only")));

@@ -20,8 +20,9 @@ impl<'a> Parser<'a> {
         Ok(region)
     }
 
-    /// Parses the blocks of a region, in braces; the scope of names is already open. `entry` is the first block, if it
-    /// exists already with its arguments.
+    /// Parses the blocks of a region, in braces, and leaves the region's scope of names, which the caller has entered.
+    ///
+    /// `entry` is the first block, if the caller has created it with its arguments.
     pub(super) fn blocks(&mut self, region: Region, entry: Option<Block>) -> Parsed<()> {
         self.nested(|parser| {
             parser.cursor.expect("{")?;

@@ -58,7 +58,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether the optional piece is present: the text continues with its first token.
+    /// Whether the text continues with the first piece of an optional part, so that the part is present.
     fn begins(&mut self, draft: &Draft, piece: &Piece) -> bool {
         match piece {
             Piece::Literal(token) => self.cursor.sees(token),
@@ -93,7 +93,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Parses the attribute with this index at its place in the format.
+    /// Parses the attribute with the index `number` in the definition, at its place in the format.
     fn attribute_position(&mut self, draft: &mut Draft, number: usize) -> Parsed<()> {
         let row = &draft.definition.attributes[number];
         let (name, kind) = (row.name.clone(), row.kind.clone());
@@ -254,7 +254,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Gives types to all results: a group of variable size takes the types that the other groups leave.
+    /// Gives types to all results. If one group has a variable size, it gets the types that the other groups leave.
     pub(super) fn distribute_results(&mut self, draft: &mut Draft, types: Vec<TileType>) -> Parsed<()> {
         let Some(sizes) = OperandGroup::divide(&draft.definition.results, types.len()) else {
             let message = format!("`{}` does not have {} results", draft.definition.name, types.len());

@@ -136,7 +136,7 @@ impl<'a> Parser<'a> {
         if let Some(known) = self.tensors.get(type_text) {
             return Ok(known.clone());
         }
-        // The end of the brackets is known; parse their contents.
+        // Parse the contents of the brackets, which end at `end`.
         let end = self.cursor.at;
         self.cursor.at = open + 1;
         let shape = self.sizes()?;
@@ -269,7 +269,7 @@ impl<'a> Parser<'a> {
         self.list(")", Self::ty)
     }
 
-    /// Checks that there is the dialect of a type or attribute `dialect.name`.
+    /// Checks that the dialect in the name `dialect.name` of a type or attribute exists.
     fn check_dialect(&self, name: &str, at: usize) -> Parsed<()> {
         let dialect = name.split('.').next().unwrap_or(name);
         if self.dialects.has_dialect(dialect) {

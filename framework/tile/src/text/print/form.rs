@@ -80,7 +80,8 @@ impl Printer<'_> {
         Ok(())
     }
 
-    /// Names the arguments of a region's first block; returns their text with initial values: `%a = %b, ...`.
+    /// Names the arguments of a region's first block, and returns the text of names and initial values: `(%a = %b,
+    /// ...)`.
     fn initialised(&mut self, arguments: &[Value], initial: &[Value]) -> String {
         let initial: Vec<_> = initial.iter().map(|value| self.names.of(*value)).collect();
         let pairs = arguments.iter().zip(initial);
@@ -293,7 +294,7 @@ impl Printer<'_> {
     }
 }
 
-/// The warps of each partition, by the name of the attribute.
+/// The number of warps of each partition, from the attribute with this name; empty if there is none.
 fn warp_counts<'o>(operation: &'o Operation, attribute: &str) -> &'o [u64] {
     match operation.attributes.get(attribute) {
         Some(Attribute::Array(_, warps)) => warps,

@@ -1,12 +1,12 @@
-//! The printed names of values: those in the parsed text, unless another value in scope has the name.
+//! Chooses the printed names of values: those in the parsed text, unless another value in scope has the name.
 
 use std::collections::HashSet;
 
 use crate::{Body, Value};
 
-/// The printed names of all values, and the names in scope.
+/// The printed names of values, and the names in scope.
 pub(super) struct Names {
-    /// For each value by its index: its name, and its index if several values share the name.
+    /// For each value, by index: its name, and its position among the values that share the name, if there are several.
     known: Vec<Option<(String, Option<u32>)>>,
     /// Names in use, one set per open region.
     taken: Vec<HashSet<String>>,
@@ -33,7 +33,7 @@ impl Names {
         self.taken.iter().any(|names| names.contains(name))
     }
 
-    /// Gives consecutive values one name; returns it, with the number of values if there are several.
+    /// Gives consecutive values one name, and returns the text of their definition: `%a`, or `%a:2` for two values.
     pub fn define(&mut self, body: &Body, values: &[Value]) -> String {
         let Some(first) = values.first() else { return String::new() };
         let required = body.name(*first).filter(|name| !name.is_empty()).map(str::to_owned);
@@ -67,7 +67,7 @@ impl Names {
         }
     }
 
-    /// The name of a value at its use, with `%`; a marker text if the value is not in scope.
+    /// The text of a use of a value, `%a` or `%a#1`; a text in angle brackets if the value was never named.
     pub fn of(&self, value: Value) -> String {
         match self.known.get(value.index()) {
             Some(Some((name, None))) => format!("%{name}"),

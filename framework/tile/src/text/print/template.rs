@@ -94,7 +94,7 @@ impl Printer<'_> {
     }
 }
 
-/// Whether the operation has the operands, results or attribute of a piece; `None` for pieces that are literals.
+/// Whether the operation has the operands, results or attribute that a piece writes; `None` for other pieces.
 fn is_there(operation: &Operation, piece: &Piece) -> Option<bool> {
     match piece {
         Piece::Operands(group) | Piece::OperandTypes { group, .. } => Some(!operation.operand_group(*group).is_empty()),
@@ -108,7 +108,7 @@ fn is_there(operation: &Operation, piece: &Piece) -> Option<bool> {
 }
 
 impl Special {
-    /// Whether the special form writes the attribute with this name.
+    /// Whether the special form writes the attribute with this name, so that it is not among the others.
     fn writes(self, name: &str) -> bool {
         match self {
             Self::Constant => name == "value",

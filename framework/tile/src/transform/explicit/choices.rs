@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use crate::{LayoutName, Op, Value};
 
-/// The choices, by operation of the program; an operation without an entry gets the default choice.
+/// The choices for the operations of a program; an operation without an entry gets the default choice.
+///
 /// [`Choices::default`] has no entries; the setters add one each.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
@@ -14,16 +15,16 @@ pub struct Choices {
     pub copies: HashMap<Op, CopyChoice>,
     /// The choices for dots.
     pub dots: HashMap<Op, DotChoice>,
-    /// For each loop or tensor in shared memory, the number of buffers (stages) of the tensors that the loop fills; 1
-    /// without an entry.
+    /// The number of buffers (stages) of the tensors in shared memory that each loop fills; 1 without an entry.
     pub stages: HashMap<Op, u32>,
-    /// Loops that wait for the MMAs of an accumulator ([`super::Loop::accumulator`]) only in the next iteration: the
-    /// MMAs overlap with the start of that iteration. Such a loop needs at least three stages.
+    /// The loops that wait for the MMAs of an accumulator ([`super::Loop::accumulator`]) only in the next iteration.
+    ///
+    /// The MMAs overlap with the start of that iteration. Such a loop needs at least three stages.
     pub overlapped_mmas: HashSet<Op>,
-    /// Copies that become bulk tensor copies (TMA), each with its tensor map. They are in outermost loops with stages.
+    /// The copies that become bulk tensor copies (TMA), each with its tensor map; all are in outermost loops with
+    /// stages.
     pub tensor_copies: HashMap<Op, Mapped>,
-    /// Loops with a producer warp, which issues all copies as bulk tensor copies; each with the number of consumer
-    /// warps.
+    /// The number of consumer warps of each loop with a producer warp, which issues all copies as bulk tensor copies.
     pub producers: HashMap<Op, u32>,
 }
 
@@ -34,28 +35,28 @@ impl Choices {
         Self { copies, ..self }
     }
 
-    /// With this many buffers of the tensors that a loop fills.
+    /// Sets the number of buffers of the tensors that the loop `of` fills.
     #[must_use]
     pub fn with_stages(mut self, of: Op, stages: u32) -> Self {
         self.stages.insert(of, stages);
         self
     }
 
-    /// With a loop whose accumulators are waited for in the next iteration.
+    /// Lets the loop `of` wait for the MMAs of its accumulators only in the next iteration.
     #[must_use]
     pub fn with_overlapped_mmas(mut self, of: Op) -> Self {
         self.overlapped_mmas.insert(of);
         self
     }
 
-    /// With a copy that becomes a bulk tensor copy.
+    /// Makes `copy` a bulk tensor copy with this tensor map.
     #[must_use]
     pub fn with_tensor_copy(mut self, copy: Op, mapped: Mapped) -> Self {
         self.tensor_copies.insert(copy, mapped);
         self
     }
 
-    /// With a producer warp for the copies of a loop, and this many consumer warps.
+    /// Gives the loop `of` a producer warp, which issues its copies, and this many consumer warps.
     #[must_use]
     pub fn with_producer(mut self, of: Op, consumers: u32) -> Self {
         self.producers.insert(of, consumers);
@@ -63,14 +64,14 @@ impl Choices {
     }
 }
 
-/// A tile of global memory as a box of a tensor map, which the launch derives from the buffer of a function argument.
+/// A tile of global memory as a box of a tensor map; the launch derives the map from a function argument's buffer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mapped {
     /// The function argument: a pointer to the tensor.
     pub base: Value,
-    /// Stride along each axis of the tile, in elements.
+    /// The stride along each axis of the tile, in elements.
     pub strides: Vec<Distance>,
-    /// For each axis, the offset of the tile: the sum of these terms.
+    /// For each axis of the tile, the terms whose sum is the offset of the tile.
     pub begins: Vec<Vec<ScaledValue>>,
 }
 
@@ -83,18 +84,18 @@ pub enum Distance {
     Value(Value),
 }
 
-/// A term of an offset: a value of the program times `times`, divided by `over`.
+/// A term of an offset: `value * times / over`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ScaledValue {
     /// The value of the term, an `i32`.
     pub value: Value,
-    /// The number that the value is multiplied by.
+    /// The factor by which the value is multiplied.
     pub times: u64,
-    /// The number that the multiple is divided by.
+    /// The number by which the product is divided, rounded toward zero.
     pub over: u64,
 }
 
-/// How a copy of an explicit-memory program is expanded.
+/// The choices for a copy of an explicit-memory program.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct CopyChoice {
     /// The distributed layout of a copy from global to shared memory; `None` if it is not chosen.
@@ -105,7 +106,7 @@ pub struct CopyChoice {
     pub through_registers: bool,
 }
 
-/// How a dot of an explicit-memory program is expanded.
+/// The choices for a dot of an explicit-memory program.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DotChoice {
     /// Name of the MMA instruction (a row of the instruction table); `None` if it is not chosen.

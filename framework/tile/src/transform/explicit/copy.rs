@@ -1,4 +1,4 @@
-//! Copies between global memory, shared memory and registers.
+//! Expands copies between global memory, shared memory and registers.
 
 use crate::op::name::{tt, ttg};
 
@@ -43,8 +43,9 @@ impl Expander<'_> {
         self.give(result, loaded, cloner)
     }
 
-    /// Loads a tile of global memory, with elements narrower than a byte still packed in bytes; masked elements are
-    /// zero.
+    /// Emits the load of a tile of global memory, and returns the loaded value; masked elements are zero.
+    ///
+    /// Elements narrower than a byte remain packed in bytes.
     pub(super) fn loaded(&mut self, op: Op, source: Value, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<Value> {
         let (pointers, mask) = self.emit_pointers(op, source, cloner)?;
         let pointee = cloner.to.ty(pointers).pointee();
@@ -52,7 +53,7 @@ impl Expander<'_> {
         let other = mask.map(|_| cloner.to.zeros(&ty)).transpose()?;
         let load = cloner.to.op(tt::LOAD).operands("ptr", &[pointers]);
         let load = load.operands("mask", mask.as_slice()).operands("other", other.as_slice()).result(ty);
-        // Loads of copies through registers are prefetches: no wait at the issue point.
+        // Loads of copies through registers are prefetches: nothing waits for them where they are issued.
         let is_prefetched = self.choices.copies.get(&op).is_some_and(|choice| choice.through_registers);
         let load = if is_prefetched { load.attribute(PREFETCH, Attribute::Unit) } else { load };
         let value = load.value()?;
@@ -60,7 +61,8 @@ impl Expander<'_> {
         Ok(value)
     }
 
-    /// The pointers of a tile's elements, and the mask of the elements in bounds; no mask if there are no bounds.
+    /// Emits the pointers of a tile's memory units, and the mask of the elements in bounds; `None` if there are no
+    /// bounds.
     fn emit_pointers(
         &mut self,
         op: Op,
@@ -77,7 +79,7 @@ impl Expander<'_> {
         Ok((pointers, mask))
     }
 
-    /// Expands a copy from global to shared memory; returns whether it is asynchronous.
+    /// Expands a copy from global to shared memory, and returns whether the copy is asynchronous.
     pub(super) fn fill(&mut self, op: Op, target: Value, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<bool> {
         let source = cloner.from.op(op).operands[0];
         let choice = self.choices.copies.get(&op).cloned().unwrap_or_default();
@@ -143,8 +145,9 @@ impl Expander<'_> {
         Ok(new_op)
     }
 
-    /// The value to store from registers. An error if elements are narrower than a byte: memory packs them, registers
-    /// do not.
+    /// The value that a copy stores from registers.
+    ///
+    /// It is an error if elements are narrower than a byte, since memory packs them and registers do not.
     fn registers_to_store(
         &self,
         op: Op,
@@ -161,14 +164,14 @@ impl Expander<'_> {
         }
     }
 
-    /// Sets the result of a copy to a loaded value; elements narrower than a byte are unpacked, one per byte.
+    /// Binds the result of a copy to a loaded value, in which elements narrower than a byte are unpacked, one per byte.
     fn give(&mut self, result: Value, loaded: Value, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<()> {
         let ty = cloner.from.ty(result).clone();
         let given = match self.packed_axes.get(&result) {
             Some(&axis) => cloner.to.unpacked(loaded, ty.element(), axis)?,
             None => loaded,
         };
-        // An explicit layout in the program is kept.
+        // Keep the layout that the program states for the result.
         if let Some(layout) = ty.layout() {
             let explicit_type = cloner.to.ty(given).with_layout(Some(layout.clone()));
             cloner.to.body_mut().set_type(given, explicit_type);

@@ -1,4 +1,5 @@
-//! The state of expanding an explicit-memory program: views, tensors in shared memory, and replacements of operations.
+//! Keeps the state of expanding an explicit-memory program: views, tensors in shared memory, and replacements of
+//! operations.
 
 use super::choices::Choices;
 use super::packed;
@@ -12,7 +13,7 @@ use tilewright_layout::FamilySpec;
 /// The layout of tensors in shared memory whose layout is still to be chosen.
 pub const UNRESOLVED_LAYOUT: &str = "#tw.auto";
 
-/// The operations and values that replace those of the program, so far.
+/// The operations and values after expansion that replace those of the program, for [`super::Expanded`].
 #[derive(Debug, Default)]
 pub(super) struct Replacements {
     pub tensors: Vec<(Op, Value)>,
@@ -22,19 +23,19 @@ pub(super) struct Replacements {
 
 pub(super) struct Expander<'c> {
     pub choices: &'c Choices,
-    /// For each value with elements narrower than a byte: the axis along which a byte of memory holds adjacent
+    /// For each value with elements narrower than a byte, the axis along which a byte of memory packs adjacent
     /// elements.
     pub packed_axes: HashMap<Value, usize>,
-    /// For each view, its tile of global memory in the function after expansion.
+    /// For each view, its tile of global memory, with values of the function after expansion.
     pub views: HashMap<Value, Tile>,
     /// For each tensor in shared memory, its buffers.
     pub tensors: HashMap<Value, Shared>,
     /// Dots whose MMAs are still in flight when the next iteration of the loop begins.
     pub pending: Vec<Op>,
-    /// For each bulk tensor copy, the tensor map that it reads.
+    /// For each bulk tensor copy, the tensor map from which it reads.
     pub maps: HashMap<Op, Value>,
     pub replacements: Replacements,
-    /// For each tensor in shared memory, by its operation, the number of buffers.
+    /// For each tensor in shared memory, by the operation that creates it, the number of buffers.
     pub stages: HashMap<Op, u32>,
 }
 
@@ -42,7 +43,7 @@ pub(super) struct Expander<'c> {
 #[derive(Debug, Clone)]
 pub(super) struct Shared {
     buffers: Buffers,
-    /// The index of the current buffer; `None` if there is only one.
+    /// The index of the buffer that the current iteration accesses; `None` outside the loop, or if there is only one.
     pub index: Option<Value>,
 }
 
@@ -59,7 +60,7 @@ impl Expander<'_> {
         Ok(())
     }
 
-    /// The type of one buffer; elements narrower than a byte are packed in bytes.
+    /// The type of one buffer of the tensor `value`; bytes pack elements narrower than a byte.
     fn stored_type(&self, value: Value, memory: &MemDescType) -> MemDescType {
         let layout = LayoutName::new(FamilySpec::new("auto"), UNRESOLVED_LAYOUT);
         let mut stored = MemDescType { layout, mutable: true, allocation: None, ..memory.clone() };
@@ -70,7 +71,7 @@ impl Expander<'_> {
         stored
     }
 
-    /// The current buffer of a tensor in shared memory.
+    /// Emits the current buffer of a tensor in shared memory, for operation `op`.
     pub fn buffer(&self, value: Value, op: Op, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<Value> {
         let Some(Shared { buffers, index }) = self.tensors.get(&value) else {
             return Err(violation(cloner, op, "the tensor in shared memory is none of `tw.shared_tensor`"));

@@ -15,13 +15,13 @@ pub struct Loop {
     pub copies: Vec<Op>,
     /// The `tw.shared_tensor` operations of the tensors that the copies fill.
     pub tensors: Vec<Op>,
-    /// The slice of an iteration that computes the copies: the operations that they depend on, in program order, and
-    /// then the copies.
+    /// The operations on which the copies of an iteration depend, and the copies, in program order; empty if rejected.
     pub prefetch_slice: Vec<Op>,
     /// The reason why the copies cannot be prefetched for a later iteration; `None` if they can.
     pub rejected: Option<String>,
-    /// Dots whose results are used only after the loop and as the accumulator of the same dot in the next iteration:
-    /// their MMAs may overlap with the start of the next iteration.
+    /// The dots whose MMAs may overlap with the start of the next iteration.
+    ///
+    /// Their results are used only after the loop, and as the accumulator of the same dot in the next iteration.
     pub accumulator: Vec<Op>,
 }
 
@@ -54,7 +54,7 @@ fn of_loop(body: &Body, op: Op) -> Option<Loop> {
     Some(Loop { op, copies, tensors, prefetch_slice, rejected, accumulator })
 }
 
-/// The tensor in shared memory that a copy from global memory fills; `None` for other operations.
+/// The tensor in shared memory that a copy from global memory fills; `None` if the operation is no such copy.
 fn fills(body: &Body, op: Op) -> Option<Value> {
     let operation = body.op(op);
     let target = body.operand(op, "dst").filter(|_| operation.name() == tw::COPY)?;
@@ -69,8 +69,9 @@ fn maker(body: &Body, value: Value) -> Option<Op> {
     }
 }
 
-/// The operations of an iteration that its copies depend on, and then the copies; `Err` with the reason if these cannot
-/// be prefetched.
+/// The operations on which the copies of an iteration depend, and the copies, in program order.
+///
+/// The error is the reason why the copies cannot be prefetched.
 fn find_prefetch_slice(body: &Body, block: Block, copies: &[Op]) -> Result<Vec<Op>, String> {
     let roots = copies.iter().flat_map(|copy| body.op(*copy).operands.iter().copied()).collect();
     let check = |op| match is_repeatable(body, op) {
@@ -87,7 +88,8 @@ fn find_prefetch_slice(body: &Body, block: Block, copies: &[Op]) -> Result<Vec<O
     Ok(body.ops(block).iter().copied().filter(|op| ops.contains(op) || copies.contains(op)).collect())
 }
 
-/// Checks that the tensors `filled` are used only within an iteration, each filled once and then read.
+/// Checks that the tensors `filled` are used only in the loop body `block`, and that one copy fills each before other
+/// uses.
 fn used_here(body: &Body, block: Block, copies: &[Op], filled: &[Value]) -> Result<(), String> {
     let distinct: BTreeSet<Value> = filled.iter().copied().collect();
     if distinct.len() < filled.len() {

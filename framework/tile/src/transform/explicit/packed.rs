@@ -1,5 +1,6 @@
-//! Elements narrower than a byte: in memory, bytes hold adjacent elements along one axis; in registers, each has its
-//! own byte.
+//! Packs and unpacks elements narrower than a byte.
+//!
+//! In memory, a byte packs adjacent elements along one axis; in registers, each element has its own byte.
 
 use crate::op::name::{arith, tt, tw};
 use std::collections::HashMap;
@@ -8,7 +9,7 @@ use crate::transform::rewrite_error::violation_of;
 use crate::view_layout::{ModeStride, StridedLayout};
 use crate::{Attribute, Body, BuildError, Function, FunctionBuilder, Op, TileType, TileViolation, Value};
 
-/// Number of elements in a byte of memory; 1 for six-bit elements, which take a byte each.
+/// Number of elements in a byte of memory; 1 for elements of six bits and for those of a byte or more.
 pub(super) fn in_byte(element: &TileType) -> u64 {
     match element.element_bits() {
         Some(bits @ (1 | 2 | 4)) => u64::from(8 / bits),
@@ -16,13 +17,14 @@ pub(super) fn in_byte(element: &TileType) -> u64 {
     }
 }
 
-/// Whether elements are narrower than a byte. True for `i1` too, although a tensor of bools takes a byte per element in
-/// memory.
+/// Whether elements are narrower than a byte.
+///
+/// It is true for `i1` too, although a tensor of bools takes a byte per element in memory.
 pub(super) fn is_narrow(element: &TileType) -> bool {
     element.element_bits().is_some_and(|bits| bits < 8)
 }
 
-/// The shape and element type of a tensor in memory, where bytes pack elements along `axis`.
+/// The shape and element type (bytes) of a tensor in memory whose bytes pack elements along `axis`.
 pub(super) fn stored(shape: &[u64], element: &TileType, axis: usize) -> (Vec<u64>, TileType) {
     let mut shape = shape.to_vec();
     if let Some(size) = shape.get_mut(axis) {
@@ -31,7 +33,9 @@ pub(super) fn stored(shape: &[u64], element: &TileType, axis: usize) -> (Vec<u64
     (shape, TileType::integer(8))
 }
 
-/// For each view and each tensor of elements narrower than a byte, the axis along which bytes pack adjacent elements.
+/// For each view or tensor with elements narrower than a byte, the axis along which bytes of memory pack them.
+///
+/// The error is at a copy whose two sides pack along different axes, or at a view without a contiguous axis.
 pub(super) fn axes(function: &Function) -> Result<HashMap<Value, usize>, TileViolation> {
     let mut axes = HashMap::new();
     let Some(body) = &function.body else { return Ok(axes) };
@@ -59,7 +63,7 @@ pub(super) fn axes(function: &Function) -> Result<HashMap<Value, usize>, TileVio
     Ok(axes)
 }
 
-/// Whether an operation makes a view of elements narrower than a byte over a pointer to bytes.
+/// Whether an operation makes a view of elements narrower than a byte from a pointer to bytes.
 fn is_of_bytes(body: &Body, op: Op) -> bool {
     let element = body.ty(body.op(op).results[0]).element();
     is_narrow(element) && body.ty(body.op(op).operands[0]).pointee().as_ref() != Some(element)
@@ -85,7 +89,7 @@ fn copied(function: &Function, body: &Body, op: Op, axes: &mut HashMap<Value, us
     }
 }
 
-/// The contiguous axis of a view, along which bytes pack its elements; any axis if elements are not packed.
+/// The axis of a view with a stride of 1, along which bytes pack its elements; axis 0 if a byte has one element.
 fn unit_axis(function: &Function, body: &Body, op: Op) -> Result<usize, TileViolation> {
     let text = body.op(op).attributes.get("layout").and_then(Attribute::as_text).unwrap_or_default();
     let layout = StridedLayout::parse(text).map_err(|error| violation_of(function, op, error.to_string()))?;
@@ -105,7 +109,7 @@ fn unit_axis(function: &Function, body: &Body, op: Op) -> Result<usize, TileViol
 }
 
 impl FunctionBuilder<'_> {
-    /// Unpacks bytes to one element per byte; the elements of a byte are adjacent along `axis`.
+    /// Emits a tensor with one byte per element from `bytes`, whose bytes pack adjacent elements along `axis`.
     pub(super) fn unpacked(&mut self, bytes: Value, element: &TileType, axis: usize) -> Result<Value, BuildError> {
         let ty = self.ty(bytes).clone();
         let bits = element.element_bits().unwrap_or(8);
@@ -122,7 +126,7 @@ impl FunctionBuilder<'_> {
         if let [alone] = shifted[..] {
             return Ok(alone);
         }
-        // Join such that the lowest bit of the element's index in the byte is the innermost axis.
+        // Join such that the innermost axis is the lowest bit of an element's index in its byte.
         while shifted.len() > 1 {
             let half = shifted.len() / 2;
             let (first, second) = (shifted[..half].to_vec(), shifted[half..].to_vec());
@@ -139,8 +143,10 @@ impl FunctionBuilder<'_> {
         new_op.result(TileType::tensor(shape, ty.element().clone(), None)).value()
     }
 
-    /// Moves the last axes, of size two each and `merged` elements together, behind axis `axis` and merges them with
-    /// it. The halves of bytes were joined first, so the first of these axes has the highest bit of the index.
+    /// Merges the last axes, each of size two and together of `merged` elements, into `axis`, as the lowest bits of its
+    /// index.
+    ///
+    /// The halves of bytes were joined first, so the first of these axes has the highest of these bits.
     fn merge_behind(&mut self, value: Value, axis: usize, merged: u32) -> Result<Value, BuildError> {
         let ty = self.ty(value).clone();
         let shape = ty.shape().unwrap_or_default().to_vec();

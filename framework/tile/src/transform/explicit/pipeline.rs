@@ -1,6 +1,7 @@
-//! Pipelines loops with explicit copies (Hexcute paper, Figure 2c): a front end of the software pipeliner. A tensor has
-//! as many buffers as its loop has stages. The prefetch distance is the number of stages less one, or less two if MMAs
-//! are still in flight when the next iteration begins.
+//! Pipelines loops with explicit copies (Hexcute paper, Figure 2c), as a front end of the software pipeliner.
+//!
+//! A tensor has as many buffers as its loop has stages. The prefetch distance is the number of stages less one, or less
+//! two if MMAs are still in flight when the next iteration begins.
 
 use std::collections::HashMap;
 
@@ -14,7 +15,9 @@ use crate::transform::rewrite_error::violation_of;
 use crate::transform::{IrCloner, Rewrite, Rewritten};
 use crate::{Attribute, Function, Op, TileViolation, Value, Values};
 
-/// The number of buffers of each tensor in shared memory, as chosen for the loop that fills it.
+/// The number of buffers of each tensor in shared memory, by its operation, as chosen for the loop that fills it.
+///
+/// The error is at a loop that cannot have the chosen number, or at a tensor that two loops fill.
 pub(super) fn buffer_counts(function: &Function, choices: &Choices) -> Result<HashMap<Op, u32>, TileViolation> {
     let mut buffers = HashMap::new();
     for of in loops(function) {
@@ -43,7 +46,7 @@ pub(super) fn buffer_counts(function: &Function, choices: &Choices) -> Result<Ha
 }
 
 impl Expander<'_> {
-    /// Emits a loop whose copies are prefetched; returns false, and emits nothing, for other loops.
+    /// Emits a loop with several stages; returns false, and emits nothing, for other loops.
     pub(super) fn pipelined(&mut self, op: Op, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<bool> {
         let stages = self.choices.stages.get(&op).copied().unwrap_or(1);
         let of = loops(cloner.function).into_iter().find(|of| of.op == op).filter(|_| stages > 1);
@@ -94,7 +97,7 @@ impl Expander<'_> {
     }
 }
 
-/// The copies of the loop that is being emitted: the front end's part of the software pipeliner.
+/// The copies of the loop that is being emitted; as the front end of the pipeliner, it emits their prefetches.
 struct Copies<'e, 'c> {
     expander: &'e mut Expander<'c>,
     of: &'e Loop,

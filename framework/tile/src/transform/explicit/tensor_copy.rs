@@ -21,7 +21,7 @@ impl Expander<'_> {
         elements * u64::from(target.element().element_bits().unwrap_or(8)) / 8
     }
 
-    /// Creates the tensor map of the memory that a copy reads.
+    /// Emits the tensor map of the memory that a copy reads.
     pub(super) fn map(&self, copy: Op, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<Value> {
         let Some(mapped) = self.choices.tensor_copies.get(&copy) else {
             return Err(violation(cloner, copy, "the tensor that it copies boxes of is unknown"));
@@ -46,7 +46,7 @@ impl Expander<'_> {
             .value()?)
     }
 
-    /// Issues a bulk tensor copy into the current buffer.
+    /// Emits a bulk tensor copy into the current buffer, which arrives at `mbarrier`.
     pub(super) fn fill_box(
         &mut self,
         op: Op,
@@ -65,7 +65,7 @@ impl Expander<'_> {
     }
 }
 
-/// Emits the offset of a tile along an axis: the sum of these terms.
+/// Emits the sum of the terms of an offset; 0 if there are none.
 fn sum(cloner: &mut IrCloner<'_, '_, '_>, terms: &[ScaledValue]) -> Rewritten<Value> {
     let ty = TileType::integer(32);
     let mut all = None;

@@ -1,4 +1,4 @@
-//! Tiles of global memory: pointers and masks of their elements.
+//! Emits the pointers and masks of the elements of a tile of global memory.
 
 use crate::op::name::{arith, tt};
 use crate::{BuildError, FunctionBuilder, TileType, Value};
@@ -8,12 +8,13 @@ use crate::{BuildError, FunctionBuilder, TileType, Value};
 pub(super) struct Tile {
     /// Pointer to the first element.
     pub pointer: Value,
-    /// For each axis, its modes (size and stride), fastest first; only the last mode of an axis may have an unknown
-    /// size.
+    /// For each axis, its modes (size and stride), fastest first.
+    ///
+    /// Only the last mode of an axis may have an unknown size.
     pub axes: Vec<Vec<Leaf>>,
-    /// For each axis that is gathered, the list of its indices.
+    /// For each axis, the list of its indices if it is gathered; otherwise `None`.
     pub listed: Vec<Option<Value>>,
-    /// Number of elements in a memory unit, which has one pointer; more than one for elements narrower than a byte.
+    /// Number of elements to which one pointer points; more than one if bytes pack them.
     pub elements_per_pointee: u64,
 }
 
@@ -32,8 +33,9 @@ pub(super) enum Stride {
 }
 
 impl Tile {
-    /// Emits the pointers of all memory units of the tile; `packed` is the axis along which a unit holds adjacent
-    /// elements.
+    /// Emits the pointers of the tile, each to `elements_per_pointee` elements.
+    ///
+    /// `packed` is the axis along which these elements are adjacent; `None` if a pointer is to one element.
     pub fn pointers(&self, to: &mut FunctionBuilder<'_>, packed: Option<usize>) -> Result<Value, BuildError> {
         let shape = self.shape(packed, to);
         let mut offsets = None;
@@ -44,7 +46,7 @@ impl Tile {
                 None => to.range(shape[axis])?,
             };
             let offset = match packed {
-                // The elements of a unit have one pointer.
+                // Along this axis, the elements of one pointer follow each other, so the index counts pointers.
                 Some(along) if along == axis => Some(range),
                 _ => match to.along(modes, range)? {
                     Some(offset) => Some(to.emit_pointee_count(offset, self.elements_per_pointee)?),
@@ -62,7 +64,7 @@ impl Tile {
         }
     }
 
-    /// The sizes of the tile in memory: along the packed axis, the number of units.
+    /// The number of pointers along each axis, with elements packed along `packed`.
     fn shape(&self, packed: Option<usize>, to: &FunctionBuilder<'_>) -> Vec<u64> {
         let size = |(modes, list): (&Vec<Leaf>, &Option<Value>)| match list {
             Some(list) => to.ty(*list).shape().unwrap_or_default().iter().product::<u64>(),
@@ -77,6 +79,9 @@ impl Tile {
 }
 
 /// Emits the mask of the elements below the bound of each axis; `None` if there are no bounds.
+///
+/// `shape` counts pointers, and `packed` is the axis along which each is to several elements, with their number. Bounds
+/// count elements.
 pub(super) fn mask(
     to: &mut FunctionBuilder<'_>,
     shape: &[u64],
@@ -106,7 +111,7 @@ impl FunctionBuilder<'_> {
         self.op(tt::MAKE_RANGE).attribute("start", 0).attribute("end", end).result(ty).value()
     }
 
-    /// Emits the offsets of the elements at these indices along an axis with these modes; `None` if all are zero.
+    /// Emits the offsets, in elements, of the indices `index` along an axis with these modes; `None` if all are zero.
     pub(super) fn along(&mut self, modes: &[Leaf], index: Value) -> Result<Option<Value>, BuildError> {
         let ty = self.ty(index).clone();
         let (mut sum, mut before) = (None, 1u64);
@@ -141,7 +146,7 @@ impl FunctionBuilder<'_> {
         Ok(sum)
     }
 
-    /// Emits the conversion of a number of elements to a number of memory units of `per_pointee` elements.
+    /// Emits the quotient of a number of elements by `per_pointee`, a power of two, rounded down.
     pub(super) fn emit_pointee_count(&mut self, elements: Value, per_pointee: u64) -> Result<Value, BuildError> {
         if per_pointee == 1 {
             return Ok(elements);
@@ -151,7 +156,8 @@ impl FunctionBuilder<'_> {
         self.binary(arith::SHRSI, elements, by)
     }
 
-    /// Emits the broadcast of a vector along an axis to the shape.
+    /// Emits a tensor of this shape in which a vector, whose elements are along `axis`, is repeated along the other
+    /// axes.
     fn spread(&mut self, vector: Value, axis: usize, shape: &[u64]) -> Result<Value, BuildError> {
         let element = self.ty(vector).element().clone();
         let mut value = vector;

@@ -117,7 +117,7 @@ impl Expander<'_> {
             return Err(violation(cloner, op, format!("elements of `{element}` are not reduced by `{kind}`")));
         };
         let axis = operation.attributes.get("axis").cloned().unwrap_or_else(|| 0.into());
-        // A reduction of the only axis gives a scalar.
+        // A reduction along the only axis gives a scalar.
         let given = if to.shape().is_some_and(<[u64]>::is_empty) { element.clone() } else { to };
         let of = element.clone();
         let new_op = cloner.to.op(tt::REDUCE).operand(source).attribute("axis", axis).result(given);
@@ -142,9 +142,10 @@ impl FunctionBuilder<'_> {
         new_op.result(to).value()
     }
 
-    /// Emits the conversion of encodings of four- and six-bit floats to binary16: moves the fields of sign, exponent
-    /// and mantissa into place, then multiplies by two to the power of the difference of the exponent biases. The
-    /// product is exact, for subnormals too.
+    /// Emits the conversion of encodings of four- and six-bit floats to binary16; `None` for other types.
+    ///
+    /// It moves the fields of sign, exponent and mantissa into place, then multiplies by two to the power of the
+    /// difference of the exponent biases. The product is exact, for subnormals too.
     fn widened(&mut self, codes: Value, float: Float) -> Result<Option<Value>, BuildError> {
         // Exponent bits, mantissa bits and bias (OCP MX specification, section 5.3).
         let (exponent, mantissa, bias) = match float {
@@ -179,7 +180,9 @@ impl FunctionBuilder<'_> {
     }
 }
 
-/// Name of the operation that casts between these types; `None` if no cast is needed.
+/// The name of the operation that casts between these element types; `None` if none is needed.
+///
+/// `from_bits` is the width of the operand's elements in registers; `signed` applies to integers.
 fn cast_name(from: &TileType, from_bits: u32, to: &TileType, signed: bool) -> Option<&'static str> {
     let to_bits = to.element_bits().unwrap_or(32);
     let narrow_float = |ty: &TileType| matches!(ty, TileType::Float(float) if float.bits() <= 8);
@@ -196,7 +199,7 @@ fn cast_name(from: &TileType, from_bits: u32, to: &TileType, signed: bool) -> Op
     }
 }
 
-/// Name of the operation that combines two elements in a reduction of this kind; `None` if there is none.
+/// The name of the operation that combines two elements in a reduction of this kind; `None` for unknown kinds.
 fn combination(kind: &str, element: &TileType) -> Option<&'static str> {
     let is_float = matches!(element, TileType::Float(_));
     Some(match (kind, is_float) {

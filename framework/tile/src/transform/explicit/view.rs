@@ -35,7 +35,7 @@ impl Expander<'_> {
         Ok(())
     }
 
-    /// Expands a gather: the indices along one axis become those of a list.
+    /// Expands a gather: the tile's indices along one axis are those in a list.
     pub(super) fn gather(&mut self, op: Op, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<()> {
         let operation = cloner.from.op(op);
         let [view, list] = [operation.operands[0], operation.operands[1]];
@@ -74,7 +74,8 @@ impl Expander<'_> {
         Ok(())
     }
 
-    /// The tile of global memory that a view stands for.
+    /// The tile of global memory that a view denotes; an error at `op` if `value` is not derived from a
+    /// `tw.global_view`.
     pub(super) fn tile(&self, value: Value, op: Op, cloner: &IrCloner<'_, '_, '_>) -> Rewritten<Tile> {
         self.views.get(&value).cloned().ok_or_else(|| {
             violation(

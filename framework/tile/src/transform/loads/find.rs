@@ -1,5 +1,7 @@
-//! Finds loads that can be prefetched: their single use is a conversion through shared memory or an MMA operand in
-//! shared memory, or a dot of the loop depends on them.
+//! Finds loads that can be prefetched.
+//!
+//! The single use of such a load is a conversion through shared memory or an MMA operand there, or a dot of the loop
+//! depends on it.
 
 use crate::op::name::{scf, tt, ttg};
 use crate::op_attrs::SMEM_OPERAND;
@@ -8,13 +10,14 @@ use std::collections::BTreeSet;
 use crate::transform::pipeliner::{Slice, backward, check_speculatable};
 use crate::{Block, Body, Function, Op, TileType, Value, ValueOrigin};
 
-/// Questions about layouts that only the target's layout algorithms answer.
+/// Queries about layouts that only the layout algorithms of the target can answer.
 #[derive(Clone, Copy)]
 pub struct LayoutQueries<'a> {
     /// Whether a layout conversion moves its values through shared memory.
     pub moves: &'a dyn Fn(Op) -> bool,
-    /// Whether the MMA instruction of a dot can read operand A (0) or B (1) from shared memory, in the layout that it
-    /// has there.
+    /// Whether the MMA instruction of a dot can read operand A (0) or B (1) from shared memory.
+    ///
+    /// The layout is the one that the operand has there.
     pub reads: &'a dyn Fn(Op, usize) -> bool,
 }
 
@@ -25,13 +28,13 @@ pub struct LoadLoop {
     pub op: Op,
     /// The loads that can be prefetched.
     pub loads: Vec<PrefetchableLoad>,
-    /// The loads that cannot be prefetched, each with the reason.
+    /// The loads that are not prefetched, each with the reason.
     pub left: Vec<(Op, String)>,
     /// The operands that an MMA reads from shared memory and that are the same in each iteration.
     pub invariant_operands: Vec<InvariantOperand>,
 }
 
-/// An operand of a dot in a loop, which is computed before the loop.
+/// An operand of a dot in a loop that is computed before the loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InvariantOperand {
     /// The dot in the loop.
@@ -42,23 +45,22 @@ pub struct InvariantOperand {
     pub value: Value,
 }
 
-/// A load that can be prefetched into shared memory, and what reads its value.
+/// A load that can be prefetched, and the operation that reads its value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PrefetchableLoad {
     /// The load operation.
     pub op: Op,
-    /// The operations on the loaded value before the store to shared memory, in order.
+    /// The operations between the load and the store to shared memory, in order.
     pub chain: Vec<Op>,
-    /// The value that is stored to shared memory: the result of the last of these operations.
+    /// The value that is stored to shared memory: the result of the last operation in `chain`, or of the load.
     pub stored: Value,
-    /// The value of the program that the read of the buffer in shared memory replaces; the loaded value without a
-    /// buffer.
+    /// The value of the program that a read of the buffer replaces; without a buffer, the loaded value.
     pub required: Value,
     /// The reader of the buffer in shared memory.
     pub reader: BufferReader,
 }
 
-/// The reader of a buffer in shared memory that a prefetched load fills.
+/// The reader of the buffer in shared memory that a prefetched load fills.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BufferReader {
     /// All lanes, in the result layout of this layout conversion.
@@ -81,9 +83,9 @@ pub fn innermost_load_loops(function: &Function, queries: &LayoutQueries<'_>) ->
     all.filter_map(|op| Search::of(body, op, queries, &uses)?.found(op)).collect()
 }
 
-/// A load, and the operations between it and a value, in order.
+/// A load, and the operations from it to a value, in order.
 type Traced = (Op, Vec<Op>);
-/// Loads that cannot be prefetched, and the reason.
+/// Loads that cannot be prefetched, with their common reason.
 type Refused = (Vec<Op>, &'static str);
 
 pub(super) fn is_load(body: &Body, op: Op) -> bool {
@@ -96,7 +98,7 @@ struct Search<'s> {
     queries: &'s LayoutQueries<'s>,
     uses: &'s [u32],
     loop_ops: BTreeSet<Op>,
-    /// Values of the iteration that depend on its loads.
+    /// The values of an iteration that depend on its loads.
     loaded: BTreeSet<Value>,
 }
 
@@ -147,7 +149,7 @@ impl<'s> Search<'s> {
         let others = all.iter().copied().filter(|load| !is_prefetched(load)).filter_map(|load| self.kept(load));
         let others: Vec<PrefetchableLoad> = others.collect();
         found.loads.extend(others);
-        // A load with several readers is listed once: as prefetched if one of them allows it, otherwise with the first
+        // List a load with several readers once: as prefetched if one of them allows it, otherwise with the first
         // reason.
         let mut reported = BTreeSet::new();
         found.left.retain(|(load, _)| found.loads.iter().all(|known| known.op != *load) && reported.insert(*load));
@@ -160,7 +162,9 @@ impl<'s> Search<'s> {
         Some(found)
     }
 
-    /// The reason why no load of the loop can be prefetched: side effects, barriers or an unsupported counter.
+    /// The reason why no load of the loop can be prefetched, given the operations of its body; `None` if some may be.
+    ///
+    /// It is an unsupported counter, or an operation with side effects or a barrier.
     fn rejected(&self, inner: &[Op]) -> Option<String> {
         let counter = self.body.arguments(self.block).first().map(|counter| self.body.ty(*counter));
         if !matches!(counter, Some(TileType::Integer(..))) {
@@ -175,8 +179,9 @@ impl<'s> Search<'s> {
         Some(format!("no load can be moved across `{}`", self.body.op(*stays).name()))
     }
 
-    /// A load that can be prefetched in registers: a dot of the iteration depends on it, so that the latency of global
-    /// memory would delay the matrix units.
+    /// The load `op` as one to be prefetched in registers; `None` unless a dot of the iteration depends on it.
+    ///
+    /// Without the prefetch, the latency of global memory would delay the matrix units.
     fn kept(&self, op: Op) -> Option<PrefetchableLoad> {
         let &[value] = &self.body.op(op).results[..] else { return None };
         let load =
@@ -197,7 +202,8 @@ impl<'s> Search<'s> {
         })
     }
 
-    /// The operands that an MMA of the loop reads from shared memory and that no operation of the loop computes.
+    /// The operands that an MMA of the loop reads from shared memory and that no operation in `inner`, the loop,
+    /// computes.
     fn invariant_operands(&self, inner: &[Op]) -> Vec<InvariantOperand> {
         let body = self.body;
         let regions = || inner.iter().flat_map(|op| body.op(*op).regions.iter());
@@ -212,7 +218,7 @@ impl<'s> Search<'s> {
         operands.filter(|of| is_outside(of.value) && (self.queries.reads)(of.dot, of.side)).collect()
     }
 
-    /// For each reader of shared memory: the value that is stored, the value that is read, and the reader.
+    /// Triples for the readers of shared memory: the value that is stored, the value that is read, and the reader.
     fn readers(&self) -> Vec<(Value, Value, BufferReader)> {
         let mut readers = Vec::new();
         for &op in self.body.ops(self.block) {
@@ -234,8 +240,10 @@ impl<'s> Search<'s> {
         readers
     }
 
-    /// Traces a value to its load through single uses, with the operations in between; `None` if the value is not
-    /// loaded in this iteration, or comes from shared memory.
+    /// Traces a value back to its load, and returns the load and the operations in between.
+    ///
+    /// The inner error is the reason why the load cannot be prefetched, such as a second use. `None` if the value does
+    /// not depend on a load of this iteration, or not only by operations that may precede a store.
     fn traced(&self, value: Value) -> Option<Result<Traced, Refused>> {
         let (mut at, mut chain) = (value, Vec::new());
         loop {
@@ -267,7 +275,9 @@ impl<'s> Search<'s> {
         }
     }
 
-    /// Whether an operation is elementwise, so that it can be applied to the loaded value before the store.
+    /// Whether an operation can be applied to a loaded value before the store.
+    ///
+    /// It is elementwise or changes the shape or layout, and does not go through shared memory.
     fn keeps(&self, op: Op) -> bool {
         let operation = self.body.op(op);
         let traits = operation.definition.traits;
@@ -276,7 +286,7 @@ impl<'s> Search<'s> {
         traits.pure && (traits.elementwise || is_shape) && !moves && operation.results.len() == 1
     }
 
-    /// The loads of the iteration that a value depends on.
+    /// The loads of the iteration on which a value depends, in the order of the text.
     fn loads_of(&self, value: Value) -> Vec<Op> {
         let (mut found, mut open) = (BTreeSet::new(), vec![value]);
         let mut seen = BTreeSet::new();
@@ -308,8 +318,7 @@ impl<'s> Search<'s> {
     }
 }
 
-/// The slice of an iteration that computes the operands of loads, and of the operations between each load and its
-/// store.
+/// The slice of an iteration that computes the other operands of loads, and of the operations between load and store.
 ///
 /// # Errors
 /// The reason why an operation cannot be executed for a later iteration.

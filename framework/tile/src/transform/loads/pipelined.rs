@@ -1,4 +1,4 @@
-//! Loops to be pipelined: buffers, prefetched loads, and the path of each.
+//! Describes the loops to be pipelined: buffers, prefetched loads, and the path of each.
 
 use super::find::{InvariantOperand, PrefetchableLoad};
 use crate::{LayoutName, Op};
@@ -21,21 +21,24 @@ pub enum PrefetchPath {
 pub struct PipelinedLoop {
     /// The `scf.for` operation of the loop.
     pub op: Op,
-    /// Number of buffers of asynchronous copies; loads through registers always have two, or none.
+    /// Number of buffers of asynchronous copies and bulk tensor copies; other loads have two buffers, or none.
     pub stages: u32,
     /// The loads to prefetch.
     pub loads: Vec<PrefetchedLoad>,
-    /// Dots whose MMAs are in flight when the next iteration begins: all dots of the loop, or none. Prefetches fill the
-    /// buffers of both operands of each; through registers only with `mma_waits_cover_block`.
+    /// The dots whose MMAs are in flight when the next iteration begins: all dots of the loop, or none.
+    ///
+    /// Prefetches fill the buffers of both operands of each; they go through registers only with
+    /// `mma_waits_cover_block`.
     pub overlapped_dots: Vec<Op>,
-    /// Whether a thread that has waited for MMAs of overlapped dots knows those of the whole block to be complete,
-    /// since they arrive at mbarriers. Otherwise it is only those of its own warps.
+    /// Whether a wait for MMAs of overlapped dots covers those of the whole block, since these arrive at mbarriers.
+    ///
+    /// Otherwise, it covers only the MMAs of the waiting thread's warps.
     pub mma_waits_cover_block: bool,
     /// The MMA operands that are stored to shared memory once, before the loop.
     pub stored_operands: Vec<StoredOperand>,
 }
 
-/// An MMA operand that is stored to shared memory before the loop, and the layout that it has there.
+/// An MMA operand that is stored to shared memory before the loop, and its layout there.
 #[derive(Debug, Clone)]
 pub struct StoredOperand {
     /// The dot and the side of the operand.
@@ -44,7 +47,7 @@ pub struct StoredOperand {
     pub memory: LayoutName,
 }
 
-/// A load that is to be prefetched, and the choices for it.
+/// A load that is to be prefetched, with its path and the layouts of its buffer.
 #[derive(Debug, Clone)]
 pub struct PrefetchedLoad {
     /// The load, and the operations that read its value.
@@ -53,7 +56,7 @@ pub struct PrefetchedLoad {
     pub path: PrefetchPath,
     /// The layout of a buffer in shared memory; `None` if the load has none.
     pub memory: Option<LayoutName>,
-    /// For a bulk tensor copy, the layout of a buffer as a block of the load's descriptor.
+    /// The layout of a buffer as a block of the load's descriptor; `None` unless the path is a bulk tensor copy.
     pub block: Option<LayoutName>,
 }
 

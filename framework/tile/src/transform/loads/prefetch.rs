@@ -1,4 +1,4 @@
-//! The schedule of a loop whose loads are prefetched, and the emission of prefetches.
+//! Schedules a loop whose loads are prefetched, and emits the prefetches.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -64,9 +64,10 @@ impl Rewrite for Loops<'_> {
     }
 }
 
-/// The schedule of a loop: one stream of asynchronous copies, one of bulk tensor copies, one of loads through registers
-/// and one of loads that the loop carries in registers. The rest of the iteration omits operations whose results only
-/// lead to values now in buffers, and values that the loop carried for them alone.
+/// The schedule of a loop; `streams` has the indices of the loads of each stream, and a stream has one path.
+///
+/// The rest of the iteration omits operations whose results only lead to values that buffers replace, and loop-carried
+/// values that only these operations use.
 fn schedule(of: &PipelinedLoop, streams: &[Vec<usize>], cloner: &IrCloner<'_, '_, '_>) -> Result<Schedule, String> {
     let (body, operation) = (cloner.from, cloner.from.op(of.op));
     let block = operation.regions.first().and_then(|region| body.blocks(*region).first().copied());
@@ -137,7 +138,7 @@ pub(super) fn buffer_type(ty: &TileType, layout: &LayoutName) -> MemDescType {
     }
 }
 
-/// The loads of the loop that is being emitted: the front end's part of the software pipeliner.
+/// The loads of the loop that is being emitted; as the front end of the pipeliner, it emits their prefetches.
 struct Loads<'l> {
     loads: &'l [PrefetchedLoad],
     /// The dots whose MMAs are in flight when the next iteration begins.
@@ -147,9 +148,9 @@ struct Loads<'l> {
     streams: Vec<Vec<usize>>,
     /// For each load, its stream, and its buffers if it has some.
     buffers: Vec<(usize, Option<Buffers>)>,
-    /// For each operation whose result is now read from a buffer or carried by the loop, the index of its load.
+    /// For each operation whose result a buffer or a loop-carried value replaces, the index of its load.
     readers: BTreeMap<Op, usize>,
-    /// For each stream, the current buffer or the carried values.
+    /// For each stream, the buffer or the carried values that the current iteration reads.
     sources: Vec<Source>,
 }
 
@@ -163,8 +164,9 @@ impl Loads<'_> {
 }
 
 impl Rewrite for Loads<'_> {
-    /// Replaces an operation by the read of the value that was prefetched for this iteration, and makes the MMAs of
-    /// overlapped dots asynchronous.
+    /// Replaces an operation by the value that was prefetched for this iteration, or by a read of its buffer.
+    ///
+    /// It also makes the MMAs of overlapped dots asynchronous.
     fn rewrite(&mut self, op: Op, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<bool> {
         let Some(&load_index) = self.readers.get(&op) else {
             return self.stored_operands.rewrite_dot(op, self.overlapped_dots.contains(&op), cloner);
@@ -247,7 +249,7 @@ impl Prefetch for Loads<'_> {
     }
 }
 
-/// Emits an asynchronous copy into a buffer. If the loaded value is transposed, the pointers are transposed instead.
+/// Emits an asynchronous copy into a buffer. The operations on the loaded value are applied to the pointers instead.
 fn copy(load: &PrefetchableLoad, buffer: Value, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<()> {
     let from = cloner.from;
     cloner.to.set_location(from.op(load.op).location.clone());
@@ -276,7 +278,7 @@ fn copy(load: &PrefetchableLoad, buffer: Value, cloner: &mut IrCloner<'_, '_, '_
     Ok(())
 }
 
-/// Emits a bulk tensor copy into a buffer, which it writes as a block of the load's descriptor.
+/// Emits a bulk tensor copy, which arrives at `mbarrier`, into a buffer in the layout of the descriptor's blocks.
 fn tensor_copy(
     load: &PrefetchedLoad,
     buffer: Value,

@@ -1,4 +1,5 @@
-//! MMA operands that are the same in each iteration of a loop: stored to shared memory before the loop, and read there.
+//! Stores MMA operands that are the same in each iteration of a loop to shared memory before the loop, and reads them
+//! there.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,7 +11,7 @@ use crate::op_attrs::{PENDING, SMEM_OPERAND};
 use crate::transform::{IrCloner, Rewritten};
 use crate::{Attribute, Op, TileType, Value, ValueOrigin, Values};
 
-/// The buffers of stored operands, by dot and side.
+/// The buffers of stored operands, by dot and operand (A 0, B 1).
 #[derive(Default)]
 pub(super) struct StoredOperands {
     buffers: BTreeMap<(Op, usize), Value>,
@@ -29,8 +30,9 @@ impl StoredOperands {
         Ok(())
     }
 
-    /// Emits a dot that has stored operands or whose MMAs are `overlapped` with the next iteration; returns false for
-    /// any other operation.
+    /// Emits a dot with its stored operands; `overlapped` states whether its MMAs are in flight in the next iteration.
+    ///
+    /// Returns false, and emits nothing, if `op` has no stored operands and is not overlapped.
     pub fn rewrite_dot(&self, op: Op, overlapped: bool, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<bool> {
         let buffers = [0, 1].map(|side| self.buffers.get(&(op, side)).copied());
         if !overlapped && buffers == [None; 2] {

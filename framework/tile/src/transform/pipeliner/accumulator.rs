@@ -2,8 +2,9 @@
 
 use crate::{Block, Body, Op, Value, ValueOrigin};
 
-/// Index of the loop-carried value that is the accumulator of a dot and has no other use in the loop, so that the MMAs
-/// of the dot may overlap with the next iteration; `None` if there is none.
+/// The index of the loop-carried value that only serves as the accumulator of a dot; `None` if there is none.
+///
+/// The loop's counter does not count. The MMAs of such a dot may overlap with the next iteration.
 #[must_use]
 pub fn carried_accumulator(body: &Body, block: Block, dot: Op) -> Option<usize> {
     let operation = body.op(dot);

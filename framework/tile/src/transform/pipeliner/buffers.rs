@@ -1,4 +1,4 @@
-//! Buffers of a tensor in shared memory, and the index of the buffer of an iteration.
+//! Allocates the buffers of a tensor in shared memory, and computes the index of an iteration's buffer.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ pub(in crate::transform) struct Buffers {
 }
 
 impl Buffers {
-    /// Allocates `count` buffers; an allocation of one buffer has no axis for the index.
+    /// Allocates `count` buffers of type `one`; if `count` is 1, the allocation has no axis that counts buffers.
     pub fn allocate(one: MemDescType, count: u32, to: &mut FunctionBuilder<'_>) -> Result<Self, BuildError> {
         let mut all = one.clone();
         if count > 1 {
@@ -26,7 +26,7 @@ impl Buffers {
         Ok(Self { all, one: TileType::Memory(Arc::new(one)), count })
     }
 
-    /// Emits a view of the buffer with this index; `None` if there are several buffers and no index is given.
+    /// Emits a view of the buffer with this index; `None` if there are several buffers and `index` is `None`.
     pub fn at(&self, index: Option<Value>, to: &mut FunctionBuilder<'_>) -> Result<Option<Value>, BuildError> {
         if self.count == 1 {
             return Ok(Some(self.all));
@@ -53,8 +53,10 @@ impl FunctionBuilder<'_> {
         self.neighbour(index, buffers, [0, buffers - 1], arith::SUBI)
     }
 
-    /// Emits the next or previous index. With two buffers, this flips the lowest bit of the index, so that the
-    /// placement of barriers can see that the buffers are disjoint.
+    /// Emits the next or previous index by the operation `step`; after index `last` comes `first`.
+    ///
+    /// With two buffers, it flips the lowest bit of the index, so that the placement of barriers can see that the
+    /// buffers are disjoint.
     fn neighbour(
         &mut self,
         index: Value,

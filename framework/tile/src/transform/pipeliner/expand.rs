@@ -24,8 +24,10 @@ use crate::transform::ir_cloner::Rewrite;
 use crate::transform::{IrCloner, Rewritten};
 use crate::{Attribute, Region, TileType, Value, Values};
 
-/// The front end's part of a loop: emits the prefetches, and, as a [`Rewrite`], the rest of an iteration. While it
-/// emits, the loop's values are bound to those of the iteration that is emitted.
+/// Emits the prefetches of a loop, and, as a [`Rewrite`], the other operations of an iteration.
+///
+/// The front end implements it. When the pipeliner calls a method, the loop's values are bound to those of one
+/// iteration, and the method emits operations for this iteration.
 pub(in crate::transform) trait Prefetch: Rewrite {
     /// Issues the copies of a stream into its buffers with the index `index`; bulk tensor copies arrive at `mbarrier`.
     fn copy(
@@ -36,12 +38,14 @@ pub(in crate::transform) trait Prefetch: Rewrite {
         cloner: &mut IrCloner<'_, '_, '_>,
     ) -> Rewritten<()>;
 
-    /// Loads the values of a stream that goes through registers.
+    /// Emits the loads of a stream that goes through registers, and returns the loaded values.
     fn load(&mut self, stream: usize, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<Values>;
 
-    /// Stores loaded values into the buffers of a stream. `index_and_existence` has the buffer index, and an `i1`:
-    /// whether the loop has the iteration that the values are for; if not, zeros are stored. `is_disjoint`: whether no
-    /// other access of these buffers is between the barriers before and after the store.
+    /// Emits the stores of loaded values into the buffers of a stream.
+    ///
+    /// `index_and_existence` is the buffer index, and an `i1` that is false if the loop lacks the iteration of the
+    /// values; zeros are stored then. `is_disjoint` states that no other operation accesses these buffers between the
+    /// barriers before and after the store.
     fn store(
         &mut self,
         stream: usize,
@@ -51,11 +55,11 @@ pub(in crate::transform) trait Prefetch: Rewrite {
         cloner: &mut IrCloner<'_, '_, '_>,
     ) -> Rewritten<()>;
 
-    /// Sets the current buffer index of each stream, or the values that it has loaded; empty after the loop.
+    /// Sets the source of each stream, by index, from which [`Rewrite::rewrite`] reads; empty after the loop.
     fn read(&mut self, sources: &[Source], cloner: &IrCloner<'_, '_, '_>);
 }
 
-/// Where an iteration finds the tensors of a stream.
+/// The place from which an iteration reads the tensors of a stream.
 #[derive(Debug, Clone)]
 pub(in crate::transform) enum Source {
     /// In the buffers with this index.
@@ -105,21 +109,24 @@ pub(in crate::transform) fn expand(
 struct Pipeline<'s> {
     schedule: &'s Schedule,
     bounds: Bounds,
-    /// For each stream with bulk tensor copies, the mbarriers of its buffers.
+    /// For each stream, the mbarriers of its buffers; `None` without bulk tensor copies.
     mbarriers: Vec<Option<Mbarriers>>,
 }
 
-/// The state of a stream (prefetches with one distance) that the loop carries from iteration to iteration.
+/// The state of a stream at the start of an iteration, which the loop carries.
 #[derive(Clone)]
 struct Position {
     /// The iteration to prefetch next; `None` if a producer warp does the prefetching.
     prefetch_iteration: Option<Iteration>,
-    /// The buffers or loaded values that the iteration reads.
+    /// The buffers or loaded values that this iteration reads.
     source: Source,
-    /// The index of the buffer that the iteration fills, if the loop carries it: with more than two buffers and a
-    /// prefetch distance of one less, it is the buffer that the iteration before has read. Otherwise `None`.
+    /// The index of the buffer that this iteration fills, if the loop carries it: the buffer that the previous
+    /// iteration read.
+    ///
+    /// The loop carries it if there are more than two buffers and the prefetch distance is one less. Otherwise it is
+    /// `None`, and follows from the index of the buffer to read.
     filled: Option<Value>,
-    /// The parity of the phase that the iteration waits for at its buffer's mbarrier; `None` without bulk tensor
+    /// The parity of the phase of its buffer's mbarrier for which this iteration waits; `None` without bulk tensor
     /// copies.
     phase: Option<Value>,
 }
@@ -145,12 +152,12 @@ impl Position {
     }
 }
 
-/// The prefetch of a stream that an iteration has issued.
+/// The prefetch that an iteration has issued for a stream.
 struct Prefetched {
     loaded: Loaded,
     /// The iteration to prefetch next.
     next: Iteration,
-    /// The values of the prefetched iteration, to bind them again.
+    /// Pairs of the loop's values and their clones for the prefetched iteration, to bind them before the store.
     values: Vec<(Value, Value)>,
 }
 
@@ -159,7 +166,7 @@ struct Loaded {
     values: Values,
     /// Whether that later iteration exists.
     exists: Value,
-    /// The index of the buffers that the values will be stored to.
+    /// The index of the buffers into which the values will be stored.
     index: Value,
 }
 
@@ -174,7 +181,8 @@ impl<'s> Pipeline<'s> {
         Ok(Self { schedule, bounds, mbarriers })
     }
 
-    /// Emits the prologue, which prefetches the first iterations; returns the initial state of each stream.
+    /// Emits the prologue, which prefetches the first iterations; returns the state of each stream at the first
+    /// iteration.
     fn prologue(&self, front: &mut dyn Prefetch, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<Vec<Position>> {
         let mut positions = Vec::new();
         for (ordinal, stream) in self.schedule.streams.iter().enumerate() {
@@ -183,7 +191,7 @@ impl<'s> Pipeline<'s> {
             for distance in 0..stream.distance {
                 let index = cloner.to.constant_i32(distance)?;
                 let (loaded, next) = self.prefetch(ordinal, &prefetch_iteration, index, front, cloner)?;
-                // The first store must not overtake earlier accesses of the memory.
+                // Other operations may access the memory before the first store, so this one is not marked as disjoint.
                 self.store(ordinal, &loaded, distance > 0, front, cloner)?;
                 (prefetch_iteration, carried) = (next, loaded.values);
             }
@@ -196,7 +204,9 @@ impl<'s> Pipeline<'s> {
         Ok(positions)
     }
 
-    /// The initial state of a stream: the first iteration reads buffer 0.
+    /// The state of a stream at the first iteration, which reads buffer 0.
+    ///
+    /// `prefetch_iteration` is the iteration to prefetch next; `None` with a producer warp.
     fn begin(
         &self,
         stream: usize,
@@ -211,7 +221,9 @@ impl<'s> Pipeline<'s> {
         Ok(Position { prefetch_iteration, source, filled, phase })
     }
 
-    /// Emits the prefetch of an iteration, and returns the iteration after it.
+    /// Emits the prefetch of `iteration` for the stream `ordinal`, into the buffers with the index `index`.
+    ///
+    /// Returns the loaded values, which are not stored yet, and the iteration after `iteration`.
     fn prefetch(
         &self,
         ordinal: usize,
@@ -266,7 +278,9 @@ impl<'s> Pipeline<'s> {
         front.store(ordinal, values, [*index, *exists], is_disjoint, cloner)
     }
 
-    /// Emits the loop and the epilogue; returns the results of the program's loop.
+    /// Emits the loop and the epilogue, with `first` as the initial states of the streams.
+    ///
+    /// Returns the results of the emitted loop; the first ones are those of the program's loop that `rest` carries.
     fn looped(
         &self,
         first: &[Position],
@@ -324,8 +338,9 @@ impl<'s> Pipeline<'s> {
         Ok(results)
     }
 
-    /// Emits the prefetches of an iteration, one for each stream that is selected, unless a producer warp does the
-    /// prefetching. Returns an entry for each stream, `None` without a prefetch.
+    /// Emits the prefetches of an iteration for the selected streams, and returns an entry for each stream.
+    ///
+    /// An entry is `None` if the stream is not selected, or if a producer warp prefetches.
     fn prefetch_later_iterations(
         &self,
         positions: &[Position],
@@ -353,9 +368,11 @@ impl<'s> Pipeline<'s> {
         Ok(prefetched)
     }
 
-    /// Waits until the buffers of this iteration are filled and, without a producer warp, until all warps have read
-    /// those of the iteration before. If copies come last, they have a barrier of their own before them: another one
-    /// is needed here only for asynchronous copies, which each lane waits for alone, and for stores.
+    /// Emits the waits until the buffers of this iteration are filled.
+    ///
+    /// Without a producer warp, it also waits until all warps have read the buffers of the previous iteration. If
+    /// copies come last, a barrier precedes them. The start of the iteration then needs another one only for
+    /// asynchronous copies, since each lane waits for its own, and for stores.
     fn wait(&self, positions: &[Position], cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<()> {
         for (position, mbarriers) in positions.iter().zip(&self.mbarriers) {
             if let (Some(phase), Some(mbarriers), Some(index)) = (position.phase, mbarriers, position.source.index()) {
@@ -382,8 +399,10 @@ impl<'s> Pipeline<'s> {
         !self.schedule.prefetches_last || self.schedule.streams.iter().any(needs_barrier)
     }
 
-    /// Emits the signal that a consumer warp has read a buffer: the buffer of this iteration, or, if the wait for its
-    /// MMAs is one iteration later, the buffer of the iteration before.
+    /// Emits the signal that a consumer warp has read a buffer, that of this iteration.
+    ///
+    /// If MMAs are in flight across the end of an iteration, it is the buffer of the previous iteration, and the first
+    /// iteration sends no signal.
     fn release(&self, positions: &[Position], counter: Value, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<()> {
         if self.schedule.consumers.is_none() {
             return Ok(());
@@ -400,7 +419,9 @@ impl<'s> Pipeline<'s> {
         Ok(())
     }
 
-    /// The state of a stream in the next iteration.
+    /// Emits the state of a stream at the next iteration, given its state `position` at this one.
+    ///
+    /// `prefetched` is the prefetch that this iteration has issued; `None` without one.
     fn advanced(
         &self,
         stream: usize,
@@ -419,7 +440,10 @@ impl<'s> Pipeline<'s> {
         Ok(Position { prefetch_iteration, source, filled: position.filled.map(|_| index), phase })
     }
 
-    /// Enters the body of the `scf.for` with these initial values; returns its block arguments, the counter first.
+    /// Starts the body of the `scf.for` with these initial values; returns its region, the enclosing block, and its
+    /// block arguments.
+    ///
+    /// The first argument is the counter.
     fn enter(&self, initial: &[Value], cloner: &mut IrCloner<'_, '_, '_>) -> (Region, crate::Block, Vec<Value>) {
         let all = std::iter::once(&self.bounds.begin).chain(initial);
         let types = all.map(|value| cloner.to.ty(*value).clone()).collect();
@@ -428,7 +452,8 @@ impl<'s> Pipeline<'s> {
         (region, around, arguments)
     }
 
-    /// Ends the body of the `scf.for`, and appends the loop to block `around`; returns its results.
+    /// Ends the body of the `scf.for`, which yields `given`, and appends the loop to block `around`; returns its
+    /// results.
     fn close(
         &self,
         region: Region,
@@ -448,7 +473,8 @@ impl<'s> Pipeline<'s> {
         Ok(new_op.values()?.to_vec())
     }
 
-    /// Emits the loop in two partitions: consumers without prefetches, and the producer warp with prefetches only.
+    /// Emits the loop twice, as two partitions: consumers, which do not prefetch, and the producer warp, which only
+    /// prefetches.
     fn specialized(&self, front: &mut dyn Prefetch, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<Vec<Value>> {
         let (consumers, around) = cloner.to.enter_region(Vec::new());
         let first = (0..self.schedule.streams.len()).map(|stream| self.begin(stream, None, cloner));

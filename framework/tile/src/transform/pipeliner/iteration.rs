@@ -1,5 +1,4 @@
-//! An iteration of a pipelined loop in the emitted function: its counter, whether it exists, and its loop-carried
-//! values.
+//! Represents an iteration of a pipelined loop in the emitted function.
 
 use super::slice::Slice;
 use crate::op::name::arith;
@@ -7,23 +6,24 @@ use crate::transform::ir_cloner::Rewrite;
 use crate::transform::{IrCloner, Rewritten, violation};
 use crate::{Block, Op, Value};
 
-/// An iteration of a pipelined loop, by its values in the emitted function.
+/// An iteration of a pipelined loop, as values of the emitted function.
 #[derive(Debug, Clone)]
 pub(super) struct Iteration {
     pub counter: Value,
-    /// Whether the loop has this iteration: an `i1`.
+    /// Whether the loop has this iteration, as an `i1`.
     pub exists: Value,
-    /// The loop-carried values that the iteration needs, in the order of its stream's slice.
+    /// The loop-carried values on which the iteration's slice depends, in the order of [`Slice::carried`].
     pub carried: Vec<Value>,
 }
 
 impl Iteration {
-    /// The counter, the `i1` and the loop-carried values, as the emitted loop carries them.
+    /// The values of the iteration in the order in which the emitted loop carries them: counter, `i1`, loop-carried
+    /// values.
     pub fn values(&self) -> Vec<Value> {
         [self.counter, self.exists].iter().chain(&self.carried).copied().collect()
     }
 
-    /// The same iteration with its values taken from `arguments`; `None` if there are too few.
+    /// An iteration with as many values as this one, taken from `arguments`; `None` if counter or `i1` are missing.
     pub fn with_arguments(&self, arguments: &mut impl Iterator<Item = Value>) -> Option<Self> {
         let (counter, exists) = (arguments.next()?, arguments.next()?);
         Some(Self { counter, exists, carried: arguments.take(self.carried.len()).collect() })
@@ -54,7 +54,7 @@ impl Bounds {
         Ok(Self { block, begin: *begin, end: *end, step: *step, initial: initial.to_vec(), unsigned })
     }
 
-    /// The first iteration of the loop, with the loop-carried values of `slice`.
+    /// Emits the first iteration of the loop, with the loop-carried values of `slice`.
     pub fn first(&self, slice: &Slice, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<Iteration> {
         let less = if self.unsigned { "ult" } else { "slt" };
         let exists = cloner.to.compare(less, self.begin, self.end)?;
@@ -62,7 +62,7 @@ impl Bounds {
         Ok(Iteration { counter: self.begin, exists, carried })
     }
 
-    /// Binds the loop's values to those of an iteration, and emits a slice of it.
+    /// Binds the loop's values to those of `iteration`, and emits the operations of `slice` for it.
     pub fn enter(
         &self,
         slice: &Slice,
@@ -78,8 +78,10 @@ impl Bounds {
         Ok(slice.ops.iter().try_for_each(|op| cloner.op(*op, front))?)
     }
 
-    /// The iteration after the one that was entered. To find out whether it exists, the distance to the end is
-    /// compared: an unsigned integer of the counter's type holds it, so that no overflow occurs.
+    /// Emits the iteration after `iteration`, whose slice was emitted last.
+    ///
+    /// It exists if the distance of the counter to the end is more than a step. An unsigned integer of the counter's
+    /// type holds that distance, so the comparison is not wrong by an overflow.
     pub fn next(
         &self,
         slice: &Slice,
@@ -95,13 +97,16 @@ impl Bounds {
         Ok(Iteration { counter, exists, carried })
     }
 
-    /// The clones of the values that the entered iteration yields.
+    /// The clones of the values that the loop body yields, for the iteration that was emitted last.
     pub fn yielded(&self, cloner: &IrCloner<'_, '_, '_>) -> Vec<Value> {
         let last = cloner.from.ops(self.block).last();
         last.map(|last| cloner.all(&cloner.from.op(*last).operands).to_vec()).unwrap_or_default()
     }
 
-    /// The clones of the block arguments of the entered iteration, to bind them again after other iterations.
+    /// Pairs of the values of a slice and their clones in the current iteration, to bind them again after other
+    /// iterations.
+    ///
+    /// The values are the counter, the carried block arguments, and the results of the slice's operations.
     pub fn remembered(&self, slice: &Slice, cloner: &IrCloner<'_, '_, '_>) -> Vec<(Value, Value)> {
         let arguments = cloner.from.arguments(self.block);
         let carried = std::iter::once(0).chain(slice.carried.iter().copied()).map(|index| arguments[index]);

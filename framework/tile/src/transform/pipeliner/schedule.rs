@@ -8,24 +8,29 @@ use crate::Op;
 pub(in crate::transform) struct Schedule {
     /// The `scf.for` operation of the loop.
     pub op: Op,
-    /// The prefetches, in streams of one prefetch distance each.
+    /// The streams of prefetches, each with one prefetch distance.
     pub streams: Vec<Stream>,
-    /// An iteration without its prefetches: the operations except the `scf.yield`, and the block arguments that they
-    /// need.
+    /// The part of an iteration that does not prefetch: the operations without the `scf.yield`, and the block arguments
+    /// that they need.
     pub rest: Slice,
-    /// Accumulators whose MMAs are in flight across the end of an iteration, as indices among the values that `rest`
-    /// carries: the next iteration waits for these MMAs at its end.
+    /// The accumulators whose MMAs are in flight across the end of an iteration, as indices into [`Slice::carried`] of
+    /// `rest`.
+    ///
+    /// The next iteration waits for these MMAs at its end.
     pub asynchronous_accumulators: Vec<usize>,
-    /// Whether an iteration fills buffers at its end, after the wait for the MMAs of the iteration before: copies and
-    /// stores refill the buffers that these have read, and MMAs of this iteration are in flight meanwhile. Prefetches
-    /// go through registers only if `mma_waits_cover_block`.
+    /// Whether an iteration fills buffers at its end, after it has waited for the MMAs of the previous iteration.
+    ///
+    /// Copies and stores refill the buffers that these MMAs have read, while MMAs of this iteration are in flight.
+    /// Prefetches go through registers only if `mma_waits_cover_block`.
     pub prefetches_last: bool,
     /// Whether a wait for MMAs covers those of the whole block, so that no barrier is needed before the buffers that
     /// they read are refilled.
     pub mma_waits_cover_block: bool,
-    /// Whether the buffers belong to the loop: then their lifetime ends after the loop, with a wait for all copies.
+    /// Whether only the loop uses the buffers: their lifetime then ends after the loop, where all copies are waited
+    /// for.
     pub owns_buffers: bool,
-    /// The number of consumer warps if a producer warp issues the prefetches, which are all bulk tensor copies then;
+    /// The number of consumer warps, if a producer warp issues the prefetches, which must all be bulk tensor copies.
+    ///
     /// `None` without a producer warp.
     pub consumers: Option<u32>,
 }
@@ -35,13 +40,15 @@ pub(in crate::transform) struct Schedule {
 pub(in crate::transform) struct Stream {
     /// The prefetch distance: the number of iterations between a prefetch and its use.
     pub distance: u32,
-    /// The number of buffers of each tensor, more than `distance`; 0 if the loop carries the loaded values in registers,
-    /// with a distance of one.
+    /// The number of buffers of each tensor, which is more than `distance`.
+    ///
+    /// It is 0, with a distance of one, if the loop carries the loaded values in registers.
     pub buffers: u32,
-    /// The slice of an iteration that the prefetches depend on. It is executed speculatively if the loop ends before
-    /// the prefetched iteration.
+    /// The slice of an iteration on which the prefetches depend.
+    ///
+    /// It is also executed for iterations that the loop does not have.
     pub slice: Slice,
-    /// Whether some prefetches are asynchronous copies, which an iteration waits for as a commit group.
+    /// Whether some prefetches are asynchronous copies; an iteration waits for their commit group.
     pub has_copies: bool,
     /// Whether some prefetches go through registers: loaded at the start of an iteration, and stored at its end or
     /// carried to the next one.

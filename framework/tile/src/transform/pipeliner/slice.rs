@@ -11,12 +11,15 @@ use crate::{Block, Body, Op, Value, ValueOrigin};
 pub(in crate::transform) struct Slice {
     /// The operations of the slice, in the order of the text.
     pub ops: Vec<Op>,
-    /// Indices of the loop-carried block arguments that the slice depends on, ascending, without the counter.
+    /// Indices of the block arguments on which the slice depends, ascending; the counter has index 0 and is not among
+    /// them.
     pub carried: Vec<usize>,
 }
 
-/// The backward slice of `roots` in the iteration of a block: all operations that they depend on, through loop-carried
-/// values too. It ends at values that satisfy `is_known`.
+/// The backward slice of `roots` in one iteration of the loop with this block as its body.
+///
+/// It has all operations on which the roots depend, also through loop-carried values, and ends at values that satisfy
+/// `is_known`.
 ///
 /// # Errors
 /// The first error of `check` for an operation of the slice.
@@ -50,7 +53,7 @@ pub(in crate::transform) fn backward(
     Ok(Slice { ops, carried: carried.into_iter().collect() })
 }
 
-/// Whether an operation can be rematerialized for a later iteration: it has neither effects nor regions.
+/// Whether an operation can be executed again, for a later iteration: it has neither effects nor regions.
 pub(in crate::transform) fn is_repeatable(body: &Body, op: Op) -> bool {
     let operation = body.op(op);
     operation.definition.traits.pure && operation.regions.is_empty()

@@ -1,4 +1,5 @@
-//! Waits of a pipelined loop: for commit groups of asynchronous copies, mbarriers of bulk tensor copies, and MMAs.
+//! Emits the waits of a pipelined loop: for commit groups of asynchronous copies, mbarriers of bulk tensor copies, and
+//! MMAs.
 
 use super::buffers::{Buffers, shared_memory};
 use crate::op::name::{arith, ttg, tw};
@@ -27,8 +28,10 @@ impl FunctionBuilder<'_> {
         self.op(ttg::BARRIER).attribute("addrSpace", Attribute::Keyword("local".into())).build().map(drop)
     }
 
-    /// Emits a wait until at most `outstanding` MMAs are in flight; in `values`, replaces the accumulators at these
-    /// positions by the wait's results.
+    /// Emits a wait until at most `outstanding` MMAs are in flight.
+    ///
+    /// In `values`, the wait's results replace the accumulators, which are at the positions `accumulators`; without
+    /// any, nothing is emitted.
     pub(super) fn wait_for_mmas(
         &mut self,
         values: &mut [Value],
@@ -48,17 +51,21 @@ impl FunctionBuilder<'_> {
     }
 }
 
-/// The mbarriers of a stream's buffers. A phase completes when the bytes of the iteration that fills the buffer have
-/// arrived; the loop carries the parity of the phase along with the index of the buffer.
+/// The mbarriers of a stream's buffers, one for each buffer.
+///
+/// A phase completes when the bytes for the buffer have arrived. The loop carries the parity of the phase along with
+/// the index of the buffer.
 pub(super) struct Mbarriers {
     full: Buffers,
-    /// With a producer warp: the mbarriers at which consumer warps arrive when they have read a buffer.
+    /// The mbarriers at which a consumer warp arrives after it has read a buffer; `None` without a producer warp.
     empty: Option<Buffers>,
     bytes: u64,
 }
 
 impl Mbarriers {
-    /// Allocates and initializes the mbarriers of `buffers` buffers, before the loop.
+    /// Emits the allocation and initialization of mbarriers for `buffers` buffers, before the loop.
+    ///
+    /// `consumers` is the number of consumer warps, `None` without a producer warp; `bytes` arrive in each buffer.
     pub fn allocate(
         buffers: u32,
         consumers: Option<u32>,
@@ -70,7 +77,7 @@ impl Mbarriers {
         Ok(Self { full, empty, bytes })
     }
 
-    /// Emits the arrival that expects a buffer's bytes; returns the buffer's mbarrier.
+    /// Emits an arrival that announces the bytes of the buffer with this index; returns the buffer's mbarrier.
     pub fn expect(&self, index: Value, to: &mut FunctionBuilder<'_>) -> Result<Option<Value>, BuildError> {
         let mbarrier = self.full.at(Some(index), to)?;
         let bytes = i32::try_from(self.bytes).unwrap_or(i32::MAX);
@@ -79,13 +86,14 @@ impl Mbarriers {
         Ok(mbarrier)
     }
 
-    /// Emits a wait for the bytes of a buffer.
+    /// Emits a wait for the bytes of the buffer with this index; `phase` is the parity of the phase.
     pub fn wait_until_full(&self, index: Value, phase: Value, to: &mut FunctionBuilder<'_>) -> Result<(), BuildError> {
         wait(&self.full, index, phase, to)
     }
 
-    /// Emits a wait until all consumer warps have read a buffer; at first, the phase before the first one counts as
-    /// complete.
+    /// Emits a wait until all consumer warps have read the buffer with this index.
+    ///
+    /// It waits for the phase before `phase`; at first, no such phase exists, and it counts as complete.
     pub fn wait_until_empty(&self, index: Value, phase: Value, to: &mut FunctionBuilder<'_>) -> Result<(), BuildError> {
         let Some(empty) = &self.empty else { return Ok(()) };
         let one = to.constant_i32(1)?;
@@ -93,7 +101,9 @@ impl Mbarriers {
         wait(empty, index, before, to)
     }
 
-    /// Emits the signal of each warp, separately, that it has read a buffer, if `predicate` is true.
+    /// Emits the signal that a warp has read the buffer with this index, if `predicate` is true or `None`.
+    ///
+    /// Each warp sends it separately.
     pub fn release(
         &self,
         index: Value,
@@ -109,7 +119,7 @@ impl Mbarriers {
 }
 
 impl FunctionBuilder<'_> {
-    /// Emits the parity of the next buffer's phase, which flips after the last buffer.
+    /// Emits the parity of the phase of the buffer after `index`: it flips after the last of `buffers` buffers.
     pub(super) fn next_phase(&mut self, index: Value, phase: Value, buffers: u32) -> Result<Value, BuildError> {
         let [last, one] = [self.constant_i32(buffers - 1)?, self.constant_i32(1)?];
         let is_last = self.compare("eq", index, last)?;
