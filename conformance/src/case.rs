@@ -19,44 +19,46 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    /// The verdict that everything the case asserts holds, with evidence of this level.
+    /// Returns the verdict that everything the case asserts holds; `level` is the kind of evidence.
     #[must_use]
     pub fn pass(level: Level) -> Self {
         Self { status: Status::Pass, level: Some(level), detail: String::new() }
     }
 
-    /// The verdict that an assertion of this level does not hold.
+    /// Returns the verdict that an assertion does not hold. `level` is the kind of check that failed, `detail` the
+    /// reason.
     #[must_use]
     pub fn fail(level: Level, detail: impl Into<String>) -> Self {
         Self { status: Status::Fail, level: Some(level), detail: detail.into() }
     }
 
-    /// The verdict that everything asserted holds, but a cost is above its lower bound.
+    /// Returns the verdict that everything the case asserts holds, but that a cost is above its lower bound. `detail`
+    /// says which.
     #[must_use]
     pub fn quality(level: Level, detail: impl Into<String>) -> Self {
         Self { status: Status::Quality, level: Some(level), detail: detail.into() }
     }
 
-    /// The verdict that the target cannot do what the case needs.
+    /// Returns the verdict that the target cannot do what the case needs, with the reason.
     #[must_use]
     pub fn unsupported(reason: impl Into<String>) -> Self {
         Self { status: Status::Unsupported, level: None, detail: reason.into() }
     }
 
-    /// The verdict that the case could not be run here, for a reason that is not the target's.
+    /// Returns the verdict that the case could not be run here, for a reason that is not the target's.
     #[must_use]
     pub fn skip(reason: impl Into<String>) -> Self {
         Self { status: Status::Skip, level: None, detail: reason.into() }
     }
 
-    /// The verdict that the plugin's process ended or hung during the case.
+    /// Returns the verdict that the plugin's process ended or hung during the case.
     #[must_use]
     pub fn crash(detail: impl Into<String>) -> Self {
         Self { status: Status::Crash, level: None, detail: detail.into() }
     }
 
-    /// Converts the result of checking a law (a property of layouts) to a verdict: pass, or fail with the error
-    /// message.
+    /// Converts the result of checking a law (a property of layouts) to a verdict: pass with evidence of this level, or
+    /// fail with the error message.
     #[must_use]
     pub fn from_law(level: Level, law: Result<(), String>) -> Self {
         match law {

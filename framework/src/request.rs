@@ -88,7 +88,7 @@ impl LayoutRequest {
     }
 
     /// Returns the requested layout of any kind for a tensor of `shape`. A layout by its bases is a memory layout if it
-    /// has an offset dim.
+    /// has an offset dim. A family is resolved as by [`Session::layout`], with the same `target`.
     ///
     /// # Errors
     /// [`PipelineError`].
@@ -114,7 +114,8 @@ impl LayoutRequest {
         }
     }
 
-    /// Returns the requested layout for a tensor of `shape`.
+    /// Returns the linear map of the requested layout for a tensor of `shape`. A family is resolved as by
+    /// [`Session::distributed`], with the same `target`, so it must build a distributed layout.
     ///
     /// # Errors
     /// [`PipelineError`].

@@ -16,7 +16,7 @@ fn main() {
     }
 }
 
-/// Returns the `rust-lld` of the toolchain of this build.
+/// Returns the path of `rust-lld` in the toolchain of this build; `None` if the toolchain has none.
 fn toolchain_linker() -> Option<PathBuf> {
     let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let host = std::env::var("HOST").ok()?;

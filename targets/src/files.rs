@@ -3,10 +3,10 @@
 use std::ffi::OsStr;
 use tilewright_target::{Catalogue, CatalogueError};
 
-/// The environment variable that names directories of further target files.
+/// The environment variable with the search path: directories of further target files.
 pub const SEARCH_PATH: &str = "TILEWRIGHT_TARGET_PATH";
 
-/// The names and texts of the built-in target files, by name.
+/// File name (with its extension) and text of each built-in target file, sorted by file name.
 pub const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/files.rs"));
 
 /// The JSON schema (draft 2020-12) of target files, for editors.

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The figure (plot of measurements) that a case belongs to, its point there (such as a shape), and its variant, one of
-/// those that are compared at the point.
+/// The place of a case in a figure (plot of measurements): the figure, the point there (such as a shape), and the
+/// variant, one of those that are compared at the point.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Figure {
     /// The name of the figure, such as `transpose`.

@@ -126,8 +126,8 @@ impl Writer {
                 PackedExpectation::Masked { bytes: self.span(bytes)?, mask: self.span(mask)? }
             }
             Expectation::Near { values, rests, allowed } => {
-                // The format has no low parts of expected values (`rests`), so each adds its magnitude to the
-                // tolerance.
+                // The pack format has no low parts of expected values (`rests`), so the tolerance grows by their
+                // magnitude.
                 let rests = rests.iter().copied().chain(std::iter::repeat(0.0));
                 let allowed: Vec<f64> = allowed.iter().zip(rests).map(|(off, rest)| off + rest.abs()).collect();
                 PackedExpectation::Near {

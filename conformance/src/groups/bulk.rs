@@ -45,8 +45,8 @@ pub(super) fn bulk_copy_of(row: &Instruction) -> Option<(Option<TensorMap>, u32)
     Some((map, BULK_COPY_BYTES))
 }
 
-/// Builds test cases that copy a box at each kind of position: inside of the tensor, across its start, across its end,
-/// beyond it.
+/// Builds test cases in which the instruction `row` copies a box of the tensor map `map`, one for each kind of
+/// position: inside of the tensor, across its start, across its end, beyond it.
 pub(super) fn box_cases(row: &Instruction, map: &TensorMap, lanes: u32) -> Result<Vec<TestCase>, CheckFailure> {
     origins(map).map(|origin| box_copy_case(row, map, &origin, lanes, None)).collect()
 }

@@ -112,8 +112,8 @@ impl LayoutCorpus {
         self.distributed.iter().flat_map(|&(setting, _)| of(setting)).collect()
     }
 
-    /// Selects `usual` of the tensors that pass `keep` and that all layouts of these names accept; returns each with
-    /// the layouts.
+    /// Selects `usual` of the tensors whose shape passes `keep` and is accepted by all layouts named in `expected`.
+    /// Returns each tensor with these layouts.
     pub(super) fn select_tensors(
         &self,
         sampler: &mut Sampler<'_>,
@@ -134,8 +134,8 @@ impl LayoutCorpus {
         sampler.some_good_of(usual, candidates, good).into_iter().filter_map(with_layouts).collect()
     }
 
-    /// Whether the layout's family accepts the shape and a lane has enough registers, which replicas may exceed. `at`
-    /// is the index of the number of warps.
+    /// Whether the layout's family accepts the shape and a lane's elements fit the target's registers of a lane,
+    /// rounded up to a power of two. `at` is the index of the number of warps.
     fn is_supported(&self, context: &Context, at: usize, shape: &'static [u64], endpoint: &NamedLayout) -> bool {
         let key = (at, shape, endpoint.name.clone());
         if let Some(&known) = self.usable.borrow().get(&key) {
@@ -161,7 +161,8 @@ impl LayoutCorpus {
         self.candidates(expected).any(|(_, shape)| keep(shape))
     }
 
-    /// Returns pairs of a number of warps (its index) and a shape that all layouts of these names accept.
+    /// Returns every pair of an index in the list of numbers of warps and a shape that all layouts named in `expected`
+    /// accept.
     fn candidates(&self, expected: &[&str]) -> impl Iterator<Item = (usize, &'static [u64])> {
         let of_warps = |(at, &(setting, _)): (usize, &(Setting, _))| {
             let found = self.find(at, expected).unwrap_or_default();
@@ -172,7 +173,7 @@ impl LayoutCorpus {
         self.distributed.iter().enumerate().flat_map(of_warps)
     }
 
-    /// Returns the layouts of these names for the number of warps with index `at`; `None` if one is missing.
+    /// Returns the layouts named in `expected` for the number of warps with index `at`; `None` if one is missing.
     fn find(&self, at: usize, expected: &[&str]) -> Option<Vec<&NamedLayout>> {
         let all = || self.distributed[at].1.iter().chain(&self.memory[at].1);
         expected.iter().map(|name| all().find(|endpoint| endpoint.name == **name)).collect()
@@ -182,7 +183,8 @@ impl LayoutCorpus {
 /// A shape that all samples of layout families support.
 const TYPICAL: [u64; 2] = [128, 128];
 
-/// Returns the distinct names of the layouts for all numbers of warps, in the order of their first occurrence.
+/// Returns the distinct names of the layouts in `of_settings`, which has one entry for each number of warps, in the
+/// order of their first occurrence.
 fn names(of_settings: &[(Setting, Vec<NamedLayout>)]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for endpoint in of_settings.iter().flat_map(|(_, endpoints)| endpoints) {

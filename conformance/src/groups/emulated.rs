@@ -32,7 +32,7 @@ pub(super) fn bound_verdict(above_bound: Option<&str>) -> Verdict {
     }
 }
 
-/// Fails if more bytes were stored to shared memory than there are distinct bytes to store.
+/// Fails if the kernel stored more bytes to shared memory than `different`, the number of distinct bytes to store.
 pub(super) fn stores_once(report: &RunReport, different: u64) -> Result<(), Verdict> {
     if report.shared_bytes_stored <= different {
         return Ok(());

@@ -6,7 +6,8 @@ use crate::{Case, Context, Level, Row, Rows, Verdict};
 /// Max number of known answers that a failure quotes in full.
 const DETAILED_ROWS: usize = 4;
 
-/// Returns one case for each subject of the known answers, named `GROUP/answers/SUBJECT`.
+/// Returns one case for each subject of the known answers, named `GROUP/answers/SUBJECT`. The case runs `check` on each
+/// answer about the subject.
 pub(super) fn cases(group: &str, rows: &Rows, check: fn(&Context, &Row) -> LawResult) -> Vec<Case> {
     let case = |(about, rows): (&String, &Vec<Row>)| {
         let rows = rows.clone();

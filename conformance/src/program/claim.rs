@@ -12,7 +12,7 @@ use super::stop::Stop;
 use super::suite::{OUTSIDE_OF_CASES, Suite};
 use crate::{CaseResult, Exit, Kept, Level, Status, Targets};
 
-/// Max number of cases that are named as contradicting a claim.
+/// Max number of cases that the output names as contradicting a claim.
 const NAMED: usize = 20;
 
 /// The verdict on whether a target may claim a level, from results of runs.

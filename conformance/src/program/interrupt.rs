@@ -26,7 +26,8 @@ pub(super) fn stop_flag() -> io::Result<Arc<AtomicBool>> {
     Ok(stop)
 }
 
-/// Returns the command line that resumes a run: its original words and the file with its results.
+/// Returns the command line that resumes a run: the words `args` of the run's own command line and, if `kept` names a
+/// file with its results, that file.
 pub(super) fn resume_command(args: &[OsString], kept: Option<&OsStr>) -> String {
     let mut all: Vec<Cow<'_, str>> = vec!["conformance".into()];
     if let Some(file) = kept {

@@ -33,7 +33,8 @@ enum Reporter {
 }
 
 impl<'a> Output<'a> {
-    /// Creates the output of a run; the map has the number of cases of each target.
+    /// Creates the output of a run. `chosen` has the number of cases of each target; `repro` formats the command that
+    /// repeats a case.
     pub(super) fn new(
         requested: &'a Reporting,
         chosen: &BTreeMap<String, usize>,
@@ -100,7 +101,8 @@ impl<'a> Output<'a> {
         self.progress = Some(progress);
     }
 
-    /// Reports the totals and writes the files; `interrupted` if the user ended the run.
+    /// Reports the totals and the harness's `errors`, and writes the requested files; returns the exit status.
+    /// `interrupted` says whether the user ended the run.
     pub(super) fn end(
         mut self,
         errors: Vec<HarnessError>,
@@ -137,7 +139,8 @@ impl<'a> Output<'a> {
     }
 }
 
-/// Reads the requested lists of known deviations; with `--bless` the file may be absent.
+/// Returns the lists of known deviations in the file of `--baseline`; `None` without the option. With `--bless` the
+/// file may be absent, and the lists are then empty.
 fn lists(requested: &Reporting) -> Result<Option<Expectations>, Stop> {
     let Some(file) = &requested.baseline else { return Ok(None) };
     if requested.bless && !file.exists() {

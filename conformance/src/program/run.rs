@@ -146,7 +146,8 @@ fn environment(targets: &dyn Targets, cases: &Chosen, arguments: &Arguments) -> 
     }
 }
 
-/// Reads the file of results of an earlier run and opens it for appending. An existing file is never overwritten.
+/// Reads the results of an earlier run from `file`, and opens the file for appending. Without `resume`, a file that is
+/// not empty is an error, so that no results are overwritten.
 fn kept(file: &Path, resume: bool, environment: &Environment) -> Result<(Kept, File), Stop> {
     let cannot = |error: io::Error| Stop::usage(format!("cannot write results to {}: {error}", file.display()));
     let is_nonempty = std::fs::metadata(file).is_ok_and(|metadata| metadata.len() > 0);
@@ -165,7 +166,8 @@ fn kept(file: &Path, resume: bool, environment: &Environment) -> Result<(Kept, F
     Ok((before, append(file).map_err(cannot)?))
 }
 
-/// Splits the chosen cases into those with results of earlier runs and the names of cases without an outcome.
+/// Splits the chosen cases: returns the results of those that earlier runs have executed, and the names of the others
+/// by target.
 fn split(cases: &Chosen, before: Kept) -> (Vec<CaseResult>, Chosen) {
     let chosen: BTreeSet<_> =
         cases.iter().flat_map(|(target, names)| names.iter().map(move |name| (target, name))).collect();

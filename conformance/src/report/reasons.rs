@@ -5,16 +5,17 @@ use std::collections::BTreeMap;
 use super::Tally;
 use crate::Status;
 
-/// A reason why cases have no result, such as an unsupported feature, with these cases.
+/// A reason for the status of some cases, such as an unsupported feature, with these cases.
 pub(super) struct Reason<'a> {
     pub(super) status: Status,
-    /// The text of the reason, with `N` for numbers that differ.
+    /// The text of the reason, with `N` in place of each number that differs between the cases.
     pub(super) text: String,
     /// The names of the cases that have the reason.
     pub(super) names: Vec<&'a str>,
 }
 
-/// The pieces of a reason's text, with `N` for numbers that differ, and the names of the cases that have the reason.
+/// The pieces of a reason's text, with `N` in place of each number that differs between the cases, and the names of
+/// these cases.
 type Alike<'a> = (Vec<&'a str>, Vec<&'a str>);
 
 /// Returns the reasons of a target's cases, by status and text.

@@ -28,7 +28,8 @@ pub(crate) fn table(report: &Report) -> String {
     text
 }
 
-/// Writes one table; writes nothing if the table would be empty.
+/// Appends a table to `text`, under `heading`: a row for each target, a column for each group, and `count` of the
+/// target's tally and the group in each cell. Appends nothing if all counts are zero.
 fn section(
     text: &mut String,
     heading: &str,

@@ -133,7 +133,7 @@ impl Kept {
         Ok(all)
     }
 
-    /// Returns the missing shards: parts of a target's run for which no file has results.
+    /// Returns the missing shards of each target: parts of its run for which no file has results.
     #[must_use]
     pub fn missing_shards(&self) -> Vec<(String, Shard)> {
         let mut shards: BTreeMap<(&str, u32), BTreeSet<u32>> = BTreeMap::new();

@@ -8,12 +8,13 @@ use super::{HarnessError, Runner};
 use crate::{Outcome, Status};
 use tilewright_plugin::{ChildEnd, ChildEvent, ChildProcess};
 
-/// The report that a worker process broke during a case or right after it.
+/// A worker process that broke (crashed, hung or sent an invalid record): the case during or right after which it
+/// broke.
 #[derive(Debug)]
 pub(super) struct Broken {
-    /// Index of that case among the cases that the worker was given.
+    /// Index of the case in the list that the worker was given.
     pub(super) case: usize,
-    /// The outcome to report for that case.
+    /// The outcome to report for the case.
     pub(super) outcome: Outcome,
 }
 
@@ -25,7 +26,8 @@ type OutcomeSink<'a> = &'a mut dyn FnMut(&str, Outcome);
 const STARTUP: Duration = Duration::from_secs(60);
 
 impl Runner {
-    /// Runs cases in one new worker process until all have ended or the worker breaks.
+    /// Runs cases in one new worker process until all have ended or the worker breaks. Passes the outcomes to
+    /// `report_outcome`; returns how the worker broke, `None` if all cases have ended.
     pub(super) fn attempt(
         &self,
         target: &str,
@@ -79,7 +81,8 @@ impl Runner {
         }
     }
 
-    /// Determines the outcome of a case whose worker broke after the cases `before` had ended in the same process.
+    /// Determines the outcome of the case `suspect`, at which a worker broke, after the cases `before` had ended in the
+    /// same process. Runs the case again alone, and then after some of the cases `before`. `broken` is the first break.
     pub(super) fn examine(
         &self,
         target: &str,
@@ -109,7 +112,7 @@ impl Runner {
         Ok(outcome)
     }
 
-    /// Finds by bisection the one case of `before` after which the suspect breaks its process.
+    /// Finds by bisection the one case of `before` after which the case `suspect` breaks its process.
     ///
     /// `None` if it takes several earlier cases, or the break does not recur.
     fn accomplice(&self, target: &str, before: &[String], suspect: &String) -> Result<Option<String>, HarnessError> {
@@ -180,8 +183,8 @@ impl<'a> Progress<'a> {
         }
     }
 
-    /// Returns the report that the worker broke in the running case, or else in the case that has just ended; `None`
-    /// before the first case.
+    /// Returns how the worker broke, with this outcome: in the running case, or else in the case that has just ended.
+    /// `None` before the first case.
     fn broken(&self, status: Status, detail: String, duration: Duration) -> Option<Broken> {
         let case = if self.started { Some(self.next) } else { self.last_outcome.as_ref().map(|_| self.next - 1) };
         let detail = if self.started { detail } else { format!("{detail}, after the case had ended") };

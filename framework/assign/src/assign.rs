@@ -88,8 +88,8 @@ pub fn assign_layouts(
     Ok(AssignedModule { module: assigned, report: AssignmentReport { strategy, functions } })
 }
 
-/// Checks that the number of blocks in a cluster is the same in the program and the launch configuration, and that the
-/// target has such clusters.
+/// Checks that the program and the launch configuration have the same number of blocks in a cluster, and that the
+/// target supports clusters of this size.
 fn check_cluster(module: &TileModule, config: &LaunchConfig<'_>) -> Result<(), EngineError> {
     let (target, blocks) = (config.context.target, config.context.blocks);
     let explicit = module.attributes.get("ttg.num-ctas").and_then(tilewright_tile::Attribute::as_integer);

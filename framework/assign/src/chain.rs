@@ -5,8 +5,8 @@ use tilewright_tile::op::name::{arith, ttg, tw};
 
 use tilewright_tile::{Body, Op, Value, ValueOrigin};
 
-/// Operations, besides elementwise ones, through which a chain of dots continues, because each element keeps its
-/// coordinates.
+/// Operations, besides elementwise ones, whose result keeps each element at its coordinates, so that a chain of dots
+/// continues through them.
 const KEEPING: [&str; 3] = [arith::SELECT, ttg::CONVERT_LAYOUT, tw::MMA_WAIT];
 
 fn keeps(body: &Body, op: Op) -> bool {
@@ -14,7 +14,8 @@ fn keeps(body: &Body, op: Op) -> bool {
     operation.definition.traits.elementwise || KEEPING.contains(&operation.name())
 }
 
-/// Whether the result of a dot becomes operand A or B of another dot, directly or through elementwise operations.
+/// Whether the result of a dot becomes operand A or B of another dot, directly or through operations that keep each
+/// element at its coordinates.
 pub(super) fn is_operand(body: &Body, op: Op) -> bool {
     let mut flows: HashSet<Value> = body.op(op).results.iter().copied().collect();
     for user in body.walk(body.root()) {
@@ -35,7 +36,8 @@ pub(super) fn is_operand(body: &Body, op: Op) -> bool {
     false
 }
 
-/// Returns the dots that produce operands `a` and `b` of a dot; if several produce an operand, the first one found.
+/// Returns, for operands `a` and `b` of a dot, the dot that produces the operand; the first one found if there are
+/// several, `None` if there is none.
 pub(super) fn producing_dots(body: &Body, op: Op) -> [Option<Op>; 2] {
     ["a", "b"].map(|group| body.operand(op, group).and_then(|operand| producing_dot(body, operand)))
 }
@@ -69,7 +71,7 @@ pub(super) fn length(body: &Body, op: Op) -> u32 {
     within(body, op, ENOUGH)
 }
 
-/// The greatest length of a chain of dots that is counted; longer chains count as this long.
+/// The cap on the length of a chain of dots; longer chains count as this long.
 const ENOUGH: u32 = 4;
 
 /// Returns a text with everything that the plan of a dot depends on, except the target: dots with equal texts share one

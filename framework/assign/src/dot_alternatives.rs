@@ -121,7 +121,8 @@ fn find_best_alternative(
         tried.apply(&change);
         sweeps(&mut tried, &near, suggested, STEPS * near.len());
         let after = (tried.total(), dot_price(&dot_plan));
-        // The cost without the dots must fall, so that this total stays below that of propagation.
+        // The cost without the dots must fall too, so that the total stays below that of propagation (the layouts
+        // before the local search).
         let waits_no_longer = waits(&tried) <= waiting;
         if waits_no_longer && after.0 < before.0 - MIN_GAIN && after.0 + after.1 < lowest.0 + lowest.1 - MIN_GAIN {
             lowest = after;
@@ -159,7 +160,7 @@ fn change(state: &State<'_, '_>, of: &DotNodes, dot_plan: &DotPlan) -> Result<Op
     Ok(Some(change))
 }
 
-/// Returns the graph nodes nearest to a dot, at most [`AROUND`].
+/// Returns the indices of the graph nodes nearest to a dot, at most [`AROUND`].
 fn around(state: &State<'_, '_>, of: &DotNodes) -> Vec<usize> {
     let graph = state.graph;
     let mut near: BTreeSet<usize> = of.nodes.iter().flatten().copied().collect();
@@ -180,7 +181,8 @@ fn around(state: &State<'_, '_>, of: &DotNodes) -> Vec<usize> {
     near.into_iter().collect()
 }
 
-/// Whether some value of these graph nodes is converted to another layout. If none is, the dot keeps its default plan.
+/// Whether some value of these graph nodes is converted to another layout. If none is, no alternative plan is tried for
+/// the dot.
 fn converts(state: &State<'_, '_>, nodes: &[usize]) -> bool {
     let given = nodes.iter().flat_map(|&node| &state.graph.nodes[node].outs);
     given.map(|end| end.value).any(|value| {

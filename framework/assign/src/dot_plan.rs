@@ -35,7 +35,8 @@ pub struct DotPlan {
     pub blocks: Vec<Option<usize>>,
 }
 
-/// The names of the operand groups of a dot that have layouts.
+/// The names of the dot's operand groups for which a plan has layouts: operands A and B, the accumulator, the scales of
+/// A and B.
 pub(super) const OPERANDS: [&str; 5] = ["a", "b", "c", "a_scale", "b_scale"];
 
 impl DotPlan {
@@ -318,8 +319,8 @@ pub enum DotTensor {
 }
 
 impl DotTensor {
-    /// Returns the matrix axis of this tensor along which matrix axis `axis` (0 is M, 1 is N) lies; `None` if the
-    /// tensor does not depend on that axis.
+    /// Returns the axis of this tensor that corresponds to the matrix axis `axis` (0 is M, 1 is N); `None` if the
+    /// tensor does not extend along it.
     fn axis(self, axis: usize) -> Option<usize> {
         match self {
             Self::Accumulator => Some(axis),

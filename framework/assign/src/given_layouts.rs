@@ -1,5 +1,5 @@
-//! Dots whose layouts the program gives: the plan with these layouts is taken, since another one would convert the
-//! operands and the accumulator at each dot.
+//! Dots whose layouts the program states. If a plan with exactly these layouts exists, it is taken, because any other
+//! plan would convert the operands and the accumulator at each dot.
 
 use super::LaunchConfig;
 use super::dot_plan::{Batches, extend_axis, extend_over_batches, warp_partition};
@@ -25,8 +25,8 @@ impl GivenLayouts {
         }
     }
 
-    /// Whether the tensors of the plan have these layouts in any order of registers, which costs nothing to change;
-    /// those of no layout have any.
+    /// Whether a plan's operands and accumulator have these layouts, in any order of registers, since reordering them
+    /// costs nothing. A tensor without a stated layout may have any layout in the plan.
     fn are_those_of(&self, plan: &MmaPlan, batches: Option<Batches>) -> Result<bool, LayoutError> {
         for (side, (given, planned)) in self.operands.iter().zip([&plan.a, &plan.b]).enumerate() {
             let Some(given) = given else { continue };
@@ -42,7 +42,8 @@ impl GivenLayouts {
         Ok(hold_the_same(&canonical_order(&extend_over_batches(&plan.c, batches)?)?, given))
     }
 
-    /// Returns the number of consecutive elements of K that a lane holds of the first operand with a layout.
+    /// Returns the number of consecutive elements along K that a lane holds in the stated layout of operand A, or of B
+    /// if A has none. `None` if neither has a layout.
     fn k_width(&self) -> Option<u64> {
         let mut layouts = self.operands.iter().enumerate();
         let (side, layout) = layouts.find_map(|(side, layout)| Some((side, layout.as_ref()?)))?;
@@ -66,8 +67,8 @@ fn hold_the_same(a: &LinearLayout, b: &LinearLayout) -> bool {
     a.outs() == b.outs() && [Dim::LANE, Dim::WARP, Dim::BLOCK].into_iter().all(is_equal) && registers(a) == registers(b)
 }
 
-/// Returns the plan of a dot with the layouts that the program gives, or `planned` if it has them or if the best plan
-/// with the given accumulator and width of K has others.
+/// Returns the plan of a dot whose tensors have the layouts that the program states. Returns `planned` if it has these
+/// layouts, or if no plan with the stated accumulator and width of K has them.
 pub(super) fn plan_for_given_layouts(
     planned: (MmaPlan, Option<Batches>),
     problem: MmaProblem,

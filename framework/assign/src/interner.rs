@@ -21,7 +21,7 @@ impl TransferId {
     pub(super) const IDENTITY: Self = Self(0);
 }
 
-/// The interned layouts and layout transfers of a function.
+/// The layouts and layout transfers that occur in a function, each stored once and referred to by an index.
 #[derive(Debug)]
 pub(super) struct Interner {
     layouts: RefCell<Vec<Arc<LinearLayout>>>,
@@ -46,7 +46,8 @@ impl Default for Interner {
 }
 
 impl Interner {
-    /// Interns a layout, with its dims in the order of [`canonical_order`]; returns its index.
+    /// Interns a layout, with its dims in the order of [`canonical_order`]; returns its index among the interned
+    /// layouts.
     pub(super) fn layout(&self, layout: &LinearLayout) -> Result<LayoutId, LayoutError> {
         let layout = canonical_order(layout)?;
         if let Some(&known) = self.numbers.borrow().get(&layout) {

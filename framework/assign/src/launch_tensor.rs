@@ -34,8 +34,8 @@ pub struct LaunchTensor {
 }
 
 /// Returns the tensor that a tensor descriptor describes, in terms of kernel parameters; `None` if a launch cannot
-/// describe it. A descriptor that pads with NaN counts as such, since a tensor map fills only some element types with
-/// them.
+/// describe it. That includes descriptors that pad with NaN, because tensor maps can pad with NaN only for some element
+/// types.
 #[must_use]
 pub fn find_launch_tensor(body: &Body, descriptor: Value) -> Option<LaunchTensor> {
     let TileType::Descriptor(ty) = body.ty(descriptor) else { return None };

@@ -39,7 +39,7 @@ const FOLLOW_CHOICES: [Follow; 7] = [
 /// Candidate layouts for nodes, by shape.
 pub(super) type Suggested = BTreeMap<Vec<u64>, Vec<LayoutId>>;
 
-/// Lowers the cost by changing the keys (chosen layouts) of nodes, until no step gains.
+/// Lowers the cost by changing the keys (chosen layouts) of nodes, until no further change lowers it.
 pub(super) fn improve(state: &mut State<'_, '_>, config: &LaunchConfig<'_>) -> Result<(), EngineError> {
     let suggested = suggestions(state, config)?;
     let nodes: Vec<usize> = (0..state.graph.nodes.len()).collect();
@@ -49,8 +49,8 @@ pub(super) fn improve(state: &mut State<'_, '_>, config: &LaunchConfig<'_>) -> R
     Ok(())
 }
 
-/// Tries steps at these nodes, in program order and in reverse by turns, until no step gains or `steps` steps are
-/// tried. Returns false if it ended because the steps are used up.
+/// Tries steps at these nodes, in program order and in reverse order by turns, until no step lowers the cost or `steps`
+/// steps are tried. Returns false if it stopped because `steps` were tried.
 pub(super) fn sweeps(state: &mut State<'_, '_>, nodes: &[usize], suggested: &Suggested, mut steps: usize) -> bool {
     let everything = vec![true; state.graph.nodes.len()];
     for sweep in 0..SWEEPS {
@@ -77,8 +77,8 @@ pub(super) fn sweeps(state: &mut State<'_, '_>, nodes: &[usize], suggested: &Sug
     true
 }
 
-/// Returns the keys (layouts) that the search tries for a node: those that remove a conversion and, for an anchor, the
-/// suggested ones.
+/// Returns the keys (layouts) that the search tries for a node: layouts that remove a conversion next to it and, for an
+/// anchor (an operation that prefers a layout), the layouts `suggested` for its shape.
 fn keys_for(state: &State<'_, '_>, node: usize, suggested: &Suggested, everything: &[bool]) -> Vec<LayoutId> {
     let mut keys = from_operands(state, node, everything);
     keys.extend(from_users(state, node, everything));
@@ -95,7 +95,7 @@ fn keys_for(state: &State<'_, '_>, node: usize, suggested: &Suggested, everythin
     different
 }
 
-/// Returns for each shape the layouts that memory accesses of this shape prefer.
+/// Returns, for each shape of a tensor, the layouts that memory accesses of this shape prefer.
 pub(super) fn suggestions(state: &State<'_, '_>, config: &LaunchConfig<'_>) -> Result<Suggested, EngineError> {
     let mut found = Suggested::new();
     let mut seen = Vec::new();

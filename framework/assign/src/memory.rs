@@ -42,8 +42,8 @@ pub fn pointer_memory(body: &Body, axis_info: &AxisInfoMap, pointers: Value, mas
     Some(PointerMemory { tensor: GlobalTensor { axes: axes.collect(), alignment: bytes << run }, bits })
 }
 
-/// Splits an axis of pointers into segments, lowest index bits first; returns the size of each, and its stride. `bytes`
-/// is the size of an element.
+/// Splits an axis of pointers into segments of constant stride, those of the lowest index bits first. Returns the
+/// number of elements of each segment, and its stride in elements. `bytes` is the size of an element.
 fn segments(info: &AxisInfo, axis: usize, size: u64, bytes: u64) -> Vec<(u64, AxisStride)> {
     let unknown = AxisStride::MultipleOf((info.base_divisibility() / bytes).clamp(1, 1 << 16));
     let mut segments: Vec<(u64, AxisStride)> = Vec::new();
@@ -51,8 +51,8 @@ fn segments(info: &AxisInfo, axis: usize, size: u64, bytes: u64) -> Vec<(u64, Ax
     for bit in 0..size.max(1).trailing_zeros() {
         let stride = match (info.step(IndexBit { axis, bit }).map(i64::unsigned_abs), next) {
             (Some(step), _) if step.is_multiple_of(bytes) => AxisStride::Elements(step / bytes),
-            // A group of contiguous elements usually follows the one before; the alignment keeps an access within a
-            // group.
+            // The step between groups of contiguous elements is unknown here. The groups are assumed to follow each
+            // other, as they usually do; the alignment limits each access to one group.
             (None, Some(stride @ AxisStride::Elements(1..))) => stride,
             _ => unknown,
         };

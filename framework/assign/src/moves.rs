@@ -23,7 +23,8 @@ pub(super) struct Follow {
     pub anchors: bool,
 }
 
-/// Returns the keys (layouts) with which a node's operands need no conversion; only operands from settled nodes count.
+/// Returns the keys (layouts) of a node with which its operands need no conversion; operands from nodes that are not
+/// settled yet are ignored.
 pub(super) fn from_operands(state: &State<'_, '_>, node: usize, settled: &[bool]) -> Vec<LayoutId> {
     let mut found = Vec::new();
     for end in &state.graph.nodes[node].ins {
@@ -40,7 +41,8 @@ pub(super) fn from_operands(state: &State<'_, '_>, node: usize, settled: &[bool]
     found
 }
 
-/// Returns the keys (layouts) with which a node's results need no conversion; only users that are settled count.
+/// Returns the keys (layouts) of a node with which its results need no conversion; users that are not settled yet are
+/// ignored.
 pub(super) fn from_users(state: &State<'_, '_>, node: usize, settled: &[bool]) -> Vec<LayoutId> {
     let mut found = Vec::new();
     for end in &state.graph.nodes[node].outs {
@@ -75,8 +77,8 @@ pub(super) fn of_operands(state: &mut State<'_, '_>, node: usize, key: LayoutId,
     cost
 }
 
-/// Returns the change that gives a graph node the key (layout) `key`. Neighbours that `follow` selects take layouts
-/// that need no conversion to or from the nodes changed before.
+/// Returns the change that gives a graph node the key (layout) `key`. The neighbours that `follow` selects take layouts
+/// that need no conversion from or to the nodes that the change already contains.
 pub(super) fn step(state: &State<'_, '_>, node: usize, key: LayoutId, follow: Follow) -> Change {
     let mut taken = BTreeMap::from([(node, key)]);
     let mut open = VecDeque::from([node]);

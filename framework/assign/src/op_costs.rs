@@ -12,7 +12,7 @@ use tilewright_plan::movement::{GlobalAccess, MovementError, plan_global_access,
 /// Operation counts of one warp; the maximum if warps differ.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct OpCosts {
-    /// Number of plain instructions.
+    /// Number of instructions that neither access memory nor move data between threads.
     pub plain: f64,
     /// Numbers of operations that move data between threads.
     pub counts: Counts,
@@ -54,14 +54,14 @@ impl OpCosts {
 }
 
 impl OpCosts {
-    /// The work of one warp.
+    /// Returns the work of one warp, as the cost model takes it.
     pub(super) fn work(&self) -> Work {
         Work { instructions: self.plain, global: self.global, ..Work::of_counts(self.counts, 1) }
     }
 }
 
-/// Returns the number of instructions that pack elements of narrow loads into 32-bit registers, or unpack those of
-/// narrow stores: one for two accesses.
+/// Returns the number of instructions that pack elements of narrow loads into 32-bit registers, or unpack elements for
+/// narrow stores: half the number of accesses. Accesses of four bytes or more need none.
 fn packing_instructions(plan: &GlobalAccess) -> f64 {
     if plan.bytes_at_once() < 4 { plan.accesses as f64 / 2.0 } else { 0.0 }
 }

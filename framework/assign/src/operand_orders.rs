@@ -9,11 +9,11 @@ use tilewright_tile::op::name::{tt, ttg};
 use tilewright_tile::op_attrs::ALONG_K;
 use tilewright_tile::{Attribute, Attributes, Body, Function, Op, TileType, Value, ValueOrigin};
 
-/// For operands A and B, whether they are contiguous along K if both are row-major: A is, B is contiguous along N.
+/// For operands A and B, whether a row-major operand is contiguous along K: A is; B is contiguous along N.
 const ROW_MAJOR: [bool; 2] = [true, false];
 
-/// Returns, for operands A and B of a dot, whether they are contiguous along K, as the attributes record it; `None` if
-/// they do not.
+/// Returns, for operands A and B of a dot, whether they are contiguous along K in memory; `None` if the attributes do
+/// not record it.
 pub(super) fn along_k(attributes: &Attributes) -> Option<[bool; 2]> {
     let Some(Attribute::Array(_, orders)) = attributes.get(ALONG_K) else { return None };
     <[u64; 2]>::try_from(&orders[..]).ok().map(|orders| orders.map(|order| order != 0))

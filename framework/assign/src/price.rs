@@ -20,8 +20,8 @@ const MAX_PIPELINED_LATENCY: f64 = 16.0;
 /// Cost of an impossible choice of layouts: more than that of any possible choice.
 pub(super) const IMPOSSIBLE: f64 = 1e15;
 
-/// Cost of a conversion in cycles: `occupied` for the resources that it uses, `waited` for the latency for which the
-/// warp waits.
+/// Cost of a layout conversion in cycles: `occupied` is the time for which it uses resources, `waited` the latency for
+/// which the warp waits.
 #[derive(Clone, Copy)]
 struct ConversionCost {
     occupied: f64,
@@ -30,7 +30,7 @@ struct ConversionCost {
     shared: bool,
 }
 
-/// A cache of the costs of conversions and operations.
+/// A cache of the costs of layout conversions and of operations in a layout.
 pub(super) struct Prices<'a> {
     config: &'a LaunchConfig<'a>,
     interner: &'a Interner,
@@ -130,7 +130,7 @@ impl<'a> Prices<'a> {
         work.time(self.config.warps.into(), self.config.context.target)
     }
 
-    /// Cycles of plain instructions.
+    /// Returns the cycles in which a number of arithmetic instructions is issued.
     fn issue(&self, instructions: f64) -> f64 {
         instructions * issue_cycles(self.config.context.target)
     }

@@ -52,7 +52,7 @@ pub struct ValueReport {
     pub ty: String,
 }
 
-/// A layout conversion that remains in the program.
+/// A layout conversion that remains in the program after layout assignment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ConversionReport {
     /// The name of the converted value.

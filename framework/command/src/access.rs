@@ -73,7 +73,8 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
     }
 }
 
-/// Plans the store to shared memory and the load from it.
+/// Plans the store from `registers` to shared memory of the layout `memory`, and the load back; elements have `bits`
+/// bits.
 pub fn of_shared(
     registers: &LinearLayout,
     memory: &MemoryLayout,
@@ -84,7 +85,8 @@ pub fn of_shared(
     Ok(Both { store: access(Direction::Store)?, load: access(Direction::Load)? })
 }
 
-/// Plans the store to global memory and the load from it.
+/// Plans the store from `registers` to the tensor `memory` in global memory, and the load back; elements have `bits`
+/// bits.
 pub fn of_global(
     registers: &LinearLayout,
     memory: &GlobalTensor,

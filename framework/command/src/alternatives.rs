@@ -16,7 +16,7 @@ pub struct AlternativeLine<'a> {
 }
 
 impl<'a> AlternativeLine<'a> {
-    /// Creates the line of a candidate with the cycles of its stats.
+    /// Creates the line of a candidate; its cycles are the cost in `stats`.
     pub fn new(name: String, stats: &'a PlanStats) -> Self {
         Self { name, cycles: stats.cost, stats }
     }
@@ -31,8 +31,8 @@ impl<'a> AlternativeLine<'a> {
 const HEADER: [&str; 11] =
     ["plan", "cycles", "shuffles", "selects", "permutes", "accesses", "stored", "loaded", "barriers", "bytes", ""];
 
-/// Returns the table of the candidates: `alternatives` in their order, the chosen one first, each with the reason for
-/// or against it; then the rejected ones.
+/// Returns the table of candidates: first `alternatives` in their order, the chosen one first, each with the reason why
+/// it was chosen or not; then the rejected candidates with their reasons.
 pub fn table<'a>(
     alternatives: impl Iterator<Item = AlternativeLine<'a>>,
     rejected: &[Rejected<ConversionKind>],

@@ -125,8 +125,8 @@ pub fn draw(
     destination.draw(picture)
 }
 
-/// Returns the table of candidates, the chosen plan first. A rejection is omitted if a candidate of the same kind has a
-/// plan.
+/// Returns the table of candidate plans, those of the chosen plan's kind first, then the others by cost. A rejection is
+/// omitted if a candidate of the same kind has a plan.
 fn weighed(
     plan: &ConversionPlan,
     open: Vec<ConversionPlan>,

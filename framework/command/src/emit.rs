@@ -83,7 +83,7 @@ impl Emission {
     }
 }
 
-/// Compiles kernels and writes the code in this form.
+/// Compiles kernels for a target, and writes the code in the form `form` to the output that `code` names.
 pub fn emit(
     session: &Session,
     target: &str,

@@ -67,7 +67,8 @@ pub fn element_bits(text: &str) -> Result<u32, CommandError> {
     })
 }
 
-/// Parses a distributed layout (of registers, lanes and warps); error messages call it `name`.
+/// Parses a distributed layout (of registers, lanes and warps); error messages call it `name`. Without `target`, all
+/// plugins are searched for the layout's family.
 pub fn distributed(
     session: &Session,
     name: &str,
@@ -79,7 +80,8 @@ pub fn distributed(
     request.resolve(session, target, shape).map_err(|error| of_named(name, error))
 }
 
-/// Parses a layout of any kind; error messages call it `name`.
+/// Parses a layout of any kind; error messages call it `name`. Without `target`, all plugins are searched for the
+/// layout's family.
 pub fn layout(
     session: &Session,
     name: &str,

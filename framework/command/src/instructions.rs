@@ -80,7 +80,7 @@ impl Notes {
     }
 }
 
-/// The note on instructions that move data, whose cycles are not their own.
+/// The footnote on instructions that move data, which have no cycles in the table.
 const MOVED: &str = "no cycles of its own: plans count the shared-memory wavefronts, sectors or columns of each access";
 
 /// Returns the table of instructions, with the type of every operand and the evidence for their cycles.
@@ -220,7 +220,7 @@ fn block_of(row: &Instruction) -> String {
 }
 
 /// Returns the size of an instruction as text: for an MMA M x N x K, and the number of blocks if there are several; for
-/// a move the number of memory segments and the bytes of each.
+/// a move of memory segments their number and the bytes of each; for other moves the box, block or rows that they move.
 fn shape(row: &Instruction) -> String {
     let access = row.operands.iter().find_map(|operand| match operand {
         Operand::Access { data, .. } => Some((data.out_bits(Dim::named("slot")), data.out_bits(Dim::named("byte")))),

@@ -119,7 +119,8 @@ struct Without {
 }
 
 impl Compiling {
-    /// Converts to the compiler's options, for the function `entry` or the only function.
+    /// Converts to the compiler's options; `entry` is the name of the function to compile, `None` for the only function
+    /// of the program.
     pub fn options(&self, entry: Option<&str>) -> ProgramOptions {
         let strategy = match self.strategy {
             Choice::Propagation => Strategy::Propagation,

@@ -134,7 +134,8 @@ fn remedy(error: &RunError) -> &'static str {
     }
 }
 
-/// Prints the outcomes in the order of the test cases, each as soon as all earlier ones are known.
+/// Prints the outcomes in the order of the test cases, each as soon as all earlier ones are known; returns the numbers
+/// of test cases that passed, failed, and are unsupported.
 fn report_outcomes(
     out: &mut impl Write,
     outcomes: impl IntoIterator<Item = (usize, Outcome)>,

@@ -41,7 +41,8 @@ pub(super) struct Memories<'a> {
     pub(super) tensor: &'a mut TensorMemory,
     pub(super) transaction_bytes: u64,
     pub(super) transactions: &'a mut Transactions,
-    /// The record of accesses of global memory; `None` if races in it are not detected.
+    /// The record of accesses of global memory, from which races are detected; `None` if the run does not detect races
+    /// of global memory.
     pub(super) races: Option<&'a mut GlobalRaces>,
 }
 
@@ -71,7 +72,7 @@ impl Memories<'_> {
         who: &Accessor<'_>,
     ) -> Result<(), FaultKind> {
         let Some(races) = self.races.as_deref_mut() else { return Ok(()) };
-        // The access itself reports that it is out of bounds.
+        // An access out of bounds needs no check here: its execution reports the fault.
         let Some(range) = self.global.range(address, contents.len()) else { return Ok(()) };
         if direction == Direction::Store && self.global.holds_bytes(range, contents) {
             return Ok(());
@@ -83,7 +84,8 @@ impl Memories<'_> {
 /// The address of each lane; `None` for lanes that do not take part in the access.
 pub(super) type Addresses = [Option<u64>; 64];
 
-/// Executes one access for the lanes of `active`, and counts it.
+/// Executes one load or store for the lanes in the mask `active` whose predicate is true, and counts its sectors or
+/// wavefronts. A load gives the other lanes the step's `other` value, or zero.
 pub(super) fn access(
     access: &Access<'_>,
     lanes: usize,
@@ -149,7 +151,8 @@ fn scatter(access: &Access<'_>, lanes: usize, lane: usize, registers: &mut [u64]
     }
 }
 
-/// Executes one lane's access.
+/// Executes one lane's load into `buffer`, or its store of the bytes in `buffer`, at an address of the access's memory
+/// space.
 fn transfer(
     access: &Access<'_>,
     address: u64,
@@ -169,7 +172,8 @@ fn transfer(
     }
 }
 
-/// Executes one lane's access of the shared memory of its own block.
+/// Executes one lane's access of the shared memory of its own block; `origin` is the index of the shared buffer that
+/// must contain the access, if known.
 pub(super) fn shared_transfer(
     direction: Direction,
     address: u64,
@@ -183,7 +187,8 @@ pub(super) fn shared_transfer(
     block_transfer(direction, (block, address), buffer, alignment, origin, memories, accessor)
 }
 
-/// Executes one lane's access of the shared memory of a block of the cluster.
+/// Executes one lane's access at `address` of the shared memory of block `block` of the cluster; `origin` is the index
+/// of the shared buffer that must contain the access, if known.
 fn block_transfer(
     direction: Direction,
     (block, address): (u64, u64),
@@ -240,7 +245,8 @@ fn global_transfer(
     }
 }
 
-/// Executes one lane's load from global memory.
+/// Loads the bytes from `address` on in global memory into `buffer`, for one lane; a fault if the address is
+/// misaligned, or bytes are out of bounds or uninitialised.
 pub(super) fn global_load(
     address: u64,
     buffer: &mut [u8],
@@ -289,8 +295,8 @@ fn count(
     Ok(())
 }
 
-/// Calls `act` once for each block's shared memory, with the addresses of lanes that access other blocks replaced by
-/// `None`: a shared-memory wavefront covers one memory. Other address spaces get a single call.
+/// Calls `act` once for each block whose shared memory the lanes access, with `None` in place of the addresses in other
+/// blocks: a shared-memory wavefront covers one memory. Calls `act` just once for other address spaces.
 fn for_each_block(space: MemorySpace, addresses: &[Option<u64>], mut act: impl FnMut(&[Option<u64>])) {
     if space != MemorySpace::Cluster {
         return act(addresses);
@@ -305,7 +311,7 @@ fn for_each_block(space: MemorySpace, addresses: &[Option<u64>], mut act: impl F
     }
 }
 
-/// Adds the wavefronts of one shared-memory access to `counts`.
+/// Adds the wavefronts of one shared-memory access to `counts`; each lane accesses `bytes` bytes at its address.
 pub(super) fn count_wavefronts(
     direction: Direction,
     row: &BankRow,
@@ -320,7 +326,8 @@ pub(super) fn count_wavefronts(
     }
 }
 
-/// Counts the distinct sectors of global memory (`sector_bytes` bytes each) that the lanes touch.
+/// Counts the distinct sectors of global memory (`sector_bytes` bytes each) that the lanes touch; each lane accesses
+/// `bytes` bytes.
 pub(super) fn transactions(addresses: &[Option<u64>], bytes: u64, sector_bytes: u64) -> u64 {
     let (mut count, mut last, mut end) = (0, 0, 0);
     for &address in addresses.iter().flatten() {
@@ -328,14 +335,14 @@ pub(super) fn transactions(addresses: &[Option<u64>], bytes: u64, sector_bytes: 
         if first < last {
             return unsorted_transactions(addresses, bytes, sector_bytes);
         }
-        // Sectors below `end` have been counted, since sectors do not decrease.
+        // The lanes' sectors are in ascending order so far, so all of these sectors below `end` have been counted.
         count += behind.saturating_sub(first.max(end));
         (last, end) = (first, end.max(behind));
     }
     count
 }
 
-/// Counts distinct sectors of addresses in any order.
+/// Counts the same sectors as [`transactions`], for addresses in any order.
 fn unsorted_transactions(addresses: &[Option<u64>], bytes: u64, sector_bytes: u64) -> u64 {
     let mut sectors: Vec<u64> = addresses
         .iter()

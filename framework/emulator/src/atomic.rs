@@ -59,7 +59,8 @@ fn load_word(address: u64, word: &mut [u8], memory: &GlobalMemory) -> Result<usi
     }
 }
 
-/// Executes the atomic operation for one lane and returns the old value of memory.
+/// Executes an atomic operation for one lane: computes the new value from the operand `value` and writes it to memory;
+/// returns the old value. With `expected`, the operation is a compare-exchange.
 fn changed(
     one: &Atomic,
     address: u64,

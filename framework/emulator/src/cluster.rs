@@ -17,7 +17,7 @@ use super::warp::{BlockContext, GridPosition, Pause, Warp, end_of_share};
 use tilewright_kernel::{Counts, Launch, Scope};
 use tilewright_target::TargetDescription;
 
-/// State of a run that outlives one cluster.
+/// The state of a run that all its clusters share.
 pub(super) struct RunState<'a> {
     pub(super) program: &'a Program<'a>,
     pub(super) target: &'a TargetDescription,
@@ -33,7 +33,8 @@ pub(super) struct RunState<'a> {
     pub(super) steps: &'a mut u64,
     /// Maximum number of steps (executed operations) of the run.
     pub(super) step_limit: u64,
-    /// The record of accesses of global memory; `None` if races in it are not detected.
+    /// The record of accesses of global memory, from which races are detected; `None` if the run does not detect races
+    /// of global memory.
     pub(super) races: Option<&'a mut GlobalRaces>,
 }
 
@@ -52,8 +53,8 @@ struct Block {
     epoch: u64,
     /// For each warp, the reason why it has stopped; kept while the block is suspended, and `None` if the warp may run.
     pauses: Vec<Option<Pause>>,
-    /// The state of the block once all of its warps have stopped, kept until the other blocks of its cluster have
-    /// stopped too.
+    /// The state of the block once all of its warps have stopped; `None` before. It is kept until the other blocks of
+    /// the cluster have stopped too.
     state: Option<BlockState>,
 }
 
@@ -100,7 +101,7 @@ impl Cluster {
         }
     }
 
-    /// Starts the cluster for other blocks.
+    /// Resets the cluster's blocks, so that they can run as other blocks of the grid.
     pub(super) fn start(&mut self) {
         self.epoch += 1;
         self.shared.iter_mut().for_each(|memory| memory.start_block(self.epoch));
@@ -229,7 +230,8 @@ impl Cluster {
                 }
                 let steps = *outside.steps;
                 let now = self.warp(block, warp, first, outside)?;
-                // The retried wait itself is one step.
+                // A warp has made progress if it waits elsewhere or has executed more than one step: the wait that it
+                // retries is one step.
                 went_on |= *pause != Some(now) || steps - *outside.steps > 1;
                 *pause = Some(now);
             }
@@ -265,8 +267,8 @@ impl Cluster {
         }
     }
 
-    /// Releases the warps at each named barrier that all of its warps have reached; returns whether it released any
-    /// warp.
+    /// Releases the warps that wait at a named barrier if all warps of the barrier have reached it: sets their entries
+    /// of `pauses` to `None`. Returns whether it released any warp.
     fn release_named_barriers(&mut self, block: usize, pauses: &mut [Option<Pause>]) -> bool {
         let mut met = false;
         for first in 0..pauses.len() {
@@ -330,7 +332,7 @@ impl Cluster {
     }
 }
 
-/// Returns the indices of the warps whose pause differs from `at`.
+/// Returns the indices of the warps whose entry of `pauses` differs from `at`.
 fn warps_elsewhere(pauses: &[Option<Pause>], at: Option<Pause>) -> Vec<u32> {
     (0..).zip(pauses).filter(|(_, pause)| **pause != at).map(|(warp, _)| warp).collect()
 }

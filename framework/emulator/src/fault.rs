@@ -65,7 +65,7 @@ pub struct OtherAccess {
     pub operation: usize,
     /// The operation that made the access, as text.
     pub text: String,
-    /// The source location of that operation, as in [`FaultLocation::source`].
+    /// The source location of that operation, such as `"file.py":3:8`; `None` if the kernel has none.
     pub source: Option<String>,
     /// Whether the access was a load or a store.
     pub direction: Direction,
@@ -385,7 +385,8 @@ pub enum FaultKind {
     },
 }
 
-/// The earlier access that a fault names, by a shared or a mutable reference as the fault is borrowed.
+/// Expands to the earlier access that the fault `$fault` names, as an `Option` of a reference; the reference is mutable
+/// if the fault is borrowed mutably.
 macro_rules! other_access {
     ($fault:expr) => {
         match $fault {

@@ -63,7 +63,7 @@ impl BufferRecord {
     }
 }
 
-/// The range of an access in a buffer.
+/// The bytes of one access of global memory, all in one buffer.
 #[derive(Clone, Copy)]
 pub(super) struct BufferRange {
     pub(super) buffer: usize,
@@ -83,8 +83,10 @@ pub(super) struct GlobalRaces {
     events: Vec<Event>,
     /// For each address of an atomic operation, the last program that executed one there.
     atomics: HashMap<u64, u32>,
-    /// The running program, and the last program whose accesses are ordered before its next ones.
+    /// Number of the running program, in order of start, from one.
     program: u32,
+    /// Number of the last program whose accesses are ordered before the next ones of the running program; 0 if there is
+    /// none.
     known: u32,
 }
 
@@ -94,7 +96,7 @@ impl GlobalRaces {
         (self.program, self.known) = (program, known);
     }
 
-    /// The last program whose accesses are ordered before the next ones of the running program.
+    /// Returns the number of the last program whose accesses are ordered before the next ones of the running program.
     pub(super) fn known(&self) -> u32 {
         self.known
     }

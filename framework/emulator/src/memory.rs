@@ -159,7 +159,8 @@ impl GlobalMemory {
         self.read(buffer, 0, allocation.bytes.len())
     }
 
-    /// Takes the contents of a buffer to which kernels have stored; `None` if they have not. The buffer is empty afterwards.
+    /// Takes the contents of a buffer if a kernel has stored to it; otherwise returns `None`. A buffer whose contents
+    /// are taken is empty afterwards.
     ///
     /// # Errors
     /// As [`GlobalMemory::read`].

@@ -41,8 +41,8 @@ pub(super) struct Queues {
 }
 
 impl Queues {
-    /// Issues an operation on a queue. `landings` are its completion effects, `gives` the first registers of the
-    /// pending values that it produces.
+    /// Issues an operation on a queue. `landings` are the effects of the operation at its completion, `gives` the first
+    /// registers of the pending values that it produces.
     pub(super) fn issue(&mut self, queue: Queue, landings: Vec<CompletionEffect>, gives: &[usize]) {
         let line = self.lines.entry(queue).or_default();
         let ticket = PendingValue { queue, number: line.issued, is_ready: false, is_consumed: false };

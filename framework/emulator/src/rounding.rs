@@ -39,7 +39,7 @@ impl AccumulatorType {
     pub(super) fn multiply_add(self, sum: f64, a: f64, b: f64) -> f64 {
         match self {
             Self::F64 => a.mul_add(b, sum),
-            // The product of two elements of at most 24 bits is exact.
+            // The product of two elements, each of at most 24 significand bits, is exact in binary64.
             Self::F32 | Self::F16 | Self::Bf16 => self.round(odd_sum(a * b, sum)),
         }
     }
@@ -135,8 +135,9 @@ fn odd_sum(a: f64, b: f64) -> f64 {
 
 /// Sums the terms with rounding to odd. The terms and the rounding errors are within the range of binary64.
 ///
-/// The sum is kept as non-overlapping numbers (Shewchuk, "Adaptive Precision Floating-Point Arithmetic", 1997, figure
-/// 6) in ascending order, so that the others together are less than the last bit of the greatest.
+/// The sum is kept as a list of non-overlapping numbers in ascending order (Shewchuk, "Adaptive Precision
+/// Floating-Point Arithmetic", 1997, figure 6), so that all numbers but the greatest together are less than its last
+/// bit.
 pub(super) fn odd_total(terms: impl Iterator<Item = f64>) -> f64 {
     let mut partials: Vec<f64> = Vec::new();
     for mut term in terms {

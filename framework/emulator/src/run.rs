@@ -77,7 +77,7 @@ pub struct Emulator<'a> {
     program: Program<'a>,
 }
 
-/// Runs a kernel once, without vendor instructions.
+/// Runs a kernel once over a grid, without vendor instructions; `arguments` has one argument for each kernel parameter.
 ///
 /// # Errors
 /// [`Fault`]: an error of the kernel or of its launch.
@@ -140,7 +140,8 @@ impl<'a> Emulator<'a> {
         Self { printer: Some(printer), ..self }
     }
 
-    /// Runs all blocks of the grid.
+    /// Runs the kernel for all blocks of the grid, on buffers in `memory`; `arguments` has one argument for each kernel
+    /// parameter.
     ///
     /// # Errors
     /// [`Fault`]: an error of the kernel or of its launch.
@@ -195,7 +196,7 @@ impl<'a> Emulator<'a> {
         arguments.iter().zip(parameters).enumerate().map(bits).collect()
     }
 
-    /// For each tensor-map parameter, by index, returns the tensor bound to it.
+    /// Returns the tensor that is bound to each tensor-map parameter, by parameter index; `None` for other parameters.
     fn tensors(&self, arguments: &[Argument], memory: &GlobalMemory) -> Result<Vec<Option<Tensor>>, FaultKind> {
         let given = arguments.iter().zip(&self.kernel.parameters).enumerate();
         let tensor = |(index, (argument, parameter)): (usize, (&Argument, &Parameter))| match (argument, &parameter.map)
@@ -309,9 +310,10 @@ struct Launch<'a> {
     new_cluster: Box<dyn Fn() -> Cluster + 'a>,
     /// Finished clusters, whose memory later clusters reuse.
     idle: Vec<Cluster>,
-    /// The clusters that have yielded to others, in the order in which they continue.
+    /// The suspended clusters, which have yielded so that other clusters make progress, in the order in which they
+    /// continue.
     suspended: VecDeque<RunningCluster>,
-    /// Max number of suspended clusters when another one starts.
+    /// Max number of suspended clusters; if there are as many, they continue before another cluster starts.
     most_suspended: usize,
     memory: &'a mut GlobalMemory,
     tensors: Vec<Option<Tensor>>,
@@ -319,7 +321,8 @@ struct Launch<'a> {
     counts: Counts,
     steps: u64,
     step_limit: u64,
-    /// The record of accesses of global memory; `None` if races in it are not detected.
+    /// The record of accesses of global memory, from which races are detected; `None` if the run does not detect races
+    /// of global memory.
     races: Option<GlobalRaces>,
     /// Number of clusters that have been started.
     programs: u32,
@@ -332,14 +335,15 @@ struct RunningCluster {
     first: [u32; 3],
     /// Number of the cluster in order of its start, from one.
     program: u32,
-    /// The last program whose accesses of global memory are ordered before the next ones of this one.
+    /// Number of the last cluster whose accesses of global memory are ordered before the next ones of this cluster; 0
+    /// if there is none.
     known: u32,
 }
 
 impl Launch<'_> {
-    /// Starts the cluster whose first block has the grid index `first`. If clusters have yielded, they continue
-    /// Starts the cluster whose first block has the grid index `first`. Suspended clusters continue before that if
-    /// there are `most_suspended` of them, and afterwards if the number of clusters started so far is a power of two.
+    /// Starts the cluster whose first block has the grid index `first`, and runs it until it ends or yields. While
+    /// there are `most_suspended` suspended clusters, these continue first. If the number of clusters started so far is
+    /// then a power of two, all suspended clusters continue once.
     fn start(&mut self, first: [u32; 3]) -> Result<(), Fault> {
         while self.suspended.len() >= self.most_suspended {
             self.resume_all()?;

@@ -762,8 +762,8 @@ struct tw_error *tw_run(const struct tw_session *session,
  * this library, in its folder `tilewright`, along `TILEWRIGHT_PLUGIN_PATH`, and in the folder of the program; default
  * `yes`), `targets` (a directory of target files, repeatable), `isolate` (the path of the command `tilewright`, which
  * then serves each plugin in a child process), `timeout` (time limit of such a process for one answer in seconds;
- * default 60). `callback` may be null; it receives the diagnostics of calls of this session, with `context`. Opens no
- * plugin yet. Available since 1.0.
+ * default 60). `callback` may be null; it receives the diagnostics of calls of this session, with `context`. Opens
+ * only the plugins that `plugin` names; others are opened when first used. Available since 1.0.
  */
 struct tw_error *tw_session_create(const struct tw_option *options,
                                    size_t count,

@@ -52,7 +52,7 @@ pub(crate) unsafe fn read_text<'a>(name: &str, text: *const c_char) -> Result<&'
         .ok_or_else(|| Failure::argument(format!("`{name}` is null; pass a string")))
 }
 
-/// Returns the text that the caller passed as the parameter `name`; `None` if it is null.
+/// Returns the text that the caller passed as the parameter `name`; `None` if it is null, an error if it is not UTF-8.
 ///
 /// # Safety
 /// As of [`read_text`].
@@ -65,7 +65,8 @@ pub(crate) unsafe fn read_optional_text<'a>(name: &str, text: *const c_char) -> 
     text.to_str().map(Some).map_err(|error| Failure::argument(format!("`{name}` is not UTF-8: {error}")))
 }
 
-/// Returns the array that the caller passed as the parameter `name`.
+/// Returns the array of `count` values that the caller passed as the parameter `name`; an error if it is null and
+/// `count` is not zero.
 ///
 /// # Safety
 /// `values` is null, or points to `count` values that live as long as the call.

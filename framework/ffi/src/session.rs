@@ -90,8 +90,8 @@ impl Requested {
     }
 }
 
-/// Returns the folders next to this library that are searched for plugins: `tilewright`, for an installation, and
-/// `deps`, for a build by cargo.
+/// Returns the existing folders that are searched for plugins because of this library's location: the subfolders
+/// `tilewright` (of an installation) and `deps` (of a build by cargo) of the library's folder, then that folder.
 fn library_plugin_dirs() -> Vec<PathBuf> {
     let Some(current_exe) = own_file() else { return Vec::new() };
     let folder = current_exe.parent().unwrap_or(Path::new("/"));
@@ -119,8 +119,8 @@ fn own_file() -> Option<PathBuf> {
 /// this library, in its folder `tilewright`, along `TILEWRIGHT_PLUGIN_PATH`, and in the folder of the program; default
 /// `yes`), `targets` (a directory of target files, repeatable), `isolate` (the path of the command `tilewright`, which
 /// then serves each plugin in a child process), `timeout` (time limit of such a process for one answer in seconds;
-/// default 60). `callback` may be null; it receives the diagnostics of calls of this session, with `context`. Opens no
-/// plugin yet. Available since 1.0.
+/// default 60). `callback` may be null; it receives the diagnostics of calls of this session, with `context`. Opens
+/// only the plugins that `plugin` names; others are opened when first used. Available since 1.0.
 ///
 /// # Safety
 /// `options` points to `count` options; `out` may be written; `callback` may be called with `context` from every thread

@@ -61,7 +61,8 @@ const HEADERS: &[(&str, &str)] = &[
     ("tilewright_plugin.h", include_str!("../../plugin/include/tilewright_plugin.h")),
 ];
 
-/// The soname of the Tilewright library; a program links one major version of the interface.
+/// File name and soname of the Tilewright library. The number is the major version of the C interface; a program
+/// needs the version that it was linked with.
 const LIBRARY: &str = "libtilewright.so.1";
 
 /// Installs all files below the prefix; returns the paths of the installed files.
@@ -112,7 +113,7 @@ fn plugins(built: &Path, folder: &Path) -> Result<Vec<PathBuf>, InstallError> {
     Ok(done)
 }
 
-/// Returns the file name of the plugin library, which is the `library` of the manifest at this path.
+/// Returns the file name of a plugin's library, read from the key `library` of the manifest at this path.
 fn library_of(manifest: &Path) -> Result<String, InstallError> {
     let text =
         std::fs::read_to_string(manifest).map_err(|source| InstallError::File { file: manifest.to_owned(), source })?;
@@ -160,7 +161,8 @@ fn link(name: &str, file: &Path) -> Result<PathBuf, InstallError> {
     Ok(file.to_owned())
 }
 
-/// Creates the folder of `file` and removes an existing file: a library in use must not be overwritten in place.
+/// Prepares the writing of `file`: creates its folder and removes an existing file, since a library in use must not be
+/// overwritten in place.
 fn make_room(file: &Path) -> Result<(), InstallError> {
     let error = |source| InstallError::File { file: file.to_owned(), source };
     if let Some(folder) = file.parent() {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// System libraries that a host must link with the static library.
+/// Linker flags of the system libraries that a host program must link if it links the static library.
 const SYSTEM: &str = "-ldl -lpthread -lm -lgcc_s -lc";
 
 /// Returns the pkg-config file and the two CMake files of an installation below `prefix`, each as its path below `lib`
@@ -33,7 +33,8 @@ fn pkg_config(prefix: &Path) -> String {
     )
 }
 
-/// Returns the CMake package file. It derives paths from its own location, so that the prefix can be moved.
+/// Returns the text of the CMake package file. The file derives paths from its own location, so that the prefix can be
+/// moved.
 fn cmake() -> String {
     format!(
         "get_filename_component(_prefix \"${{CMAKE_CURRENT_LIST_DIR}}/../../..\" ABSOLUTE)\n\
@@ -54,7 +55,8 @@ fn cmake() -> String {
     )
 }
 
-/// Returns the CMake version file: a requested version fits if it has the same major and minor number and is not newer.
+/// Returns the text of the CMake version file. By it CMake accepts a requested version that has the same major and
+/// minor number as the installed one and is not newer.
 fn cmake_version() -> String {
     format!(
         "set(PACKAGE_VERSION {VERSION})\n\

@@ -51,7 +51,8 @@ pub struct Builder {
     location: Option<u32>,
 }
 
-/// Generates the builder method of a table row that names one: its parameters are the fields of the operation.
+/// Generates the builder method that a row of the operation table names; the method's parameters are the fields of the
+/// operation.
 macro_rules! method {
     ([] $($row:tt)*) => {};
     ([$method:ident] none $(#[$doc:meta])* $variant:ident { $($field:ident: $type:ty),* }) => {
@@ -85,13 +86,14 @@ macro_rules! define {
 operations!(define);
 
 impl Builder {
-    /// Starts a kernel with scalar or pointer parameters, given by name and type; they are values 0, 1, ...
+    /// Starts a kernel with scalar or pointer parameters, each given by name and type; the parameters are values 0, 1,
+    /// ...
     #[must_use]
     pub fn new(name: &str, launch: Launch, parameters: &[(&str, Type)]) -> Self {
         Self::with_parameters(name, launch, parameters.iter().map(|&(name, ty)| Parameter::plain(name, ty)).collect())
     }
 
-    /// Starts a kernel with any parameters, tensor maps included; they are values 0, 1, ...
+    /// Starts a kernel with parameters of any kind, tensor maps included; the parameters are values 0, 1, ...
     #[must_use]
     pub fn with_parameters(name: &str, launch: Launch, parameters: Vec<Parameter>) -> Self {
         Self {
@@ -109,8 +111,8 @@ impl Builder {
         }
     }
 
-    /// A builder for statements to insert into `kernel`: existing values keep their types, new values get unused
-    /// numbers. [`Builder::build_detached`] returns the statements.
+    /// Creates a builder for statements to insert into `kernel`: existing values keep their types, new values get
+    /// unused numbers. [`Builder::build_detached`] returns the statements.
     pub fn extend(kernel: &Kernel) -> Self {
         let mut builder = Self::with_parameters(&kernel.name, kernel.launch, kernel.parameters.clone());
         builder.types.resize(kernel.value_limit().min(MAX_VALUES) as usize, Type::Scalar(Element::I1));
@@ -171,12 +173,13 @@ impl Builder {
     }
 
     /// Sets the source location to an index that [`Self::set_location`] returned, or to one of the kernel that this
-    /// builder extends.
+    /// builder extends; `None` for no location.
     pub fn restore_location(&mut self, location: Option<u32>) {
         self.location = location;
     }
 
-    /// The launch that the kernel is built for, so far.
+    /// Returns the launch that the kernel is built for, with the cluster size and the registers that were required so
+    /// far.
     #[must_use]
     pub fn launch(&self) -> Launch {
         self.launch
@@ -215,7 +218,7 @@ impl Builder {
         self.op_count
     }
 
-    /// The math functions appended so far: function, element type, number of operations.
+    /// Returns the math functions appended so far, each as function, element type and number of operations.
     pub fn functions(&self) -> impl Iterator<Item = (MathFunction, Element, u64)> {
         self.math_function_counts.iter().map(|(&(function, element), &count)| (function, element, count))
     }
@@ -278,7 +281,8 @@ impl Builder {
         self.value(Type::Scalar(Element::I32), Op::Special(register))
     }
 
-    /// Adds a static buffer in shared memory, and appends an operation that returns its address.
+    /// Adds a static buffer in shared memory, with its size and alignment in bytes, and appends an operation that
+    /// returns its address.
     pub fn shared_buffer(&mut self, bytes: u32, alignment: u32) -> Value {
         self.shared.push(SharedBuffer::new(bytes, alignment));
         let buffer = self.shared.len() as u32 - 1;
@@ -291,24 +295,27 @@ impl Builder {
         self.shared.len() as u32
     }
 
-    /// Appends the statements of a region without arguments and results, except its `yield`.
+    /// Appends the statements of `region`, except its `yield`, to the innermost open region. `region` must have no
+    /// arguments and yield no values.
     pub fn inline(&mut self, region: Region) {
         let Some(open) = self.open.last_mut() else { return };
         open.statements.extend(region.statements.into_iter().filter(|one| !matches!(one.op, Op::Yield { .. })));
     }
 
-    /// Appends an operation on a 32-bit value and a 32-bit constant.
+    /// Appends the operation `op` on the 32-bit value `a` and the constant `b`; returns the result.
     pub fn binary_const(&mut self, op: Binary, a: Value, b: u32) -> Value {
         let b = self.i32(b);
         self.binary(op, a, b)
     }
 
-    /// Appends a conversion to `ty`; appends nothing if the value has this type already.
+    /// Appends the conversion `op` of `a` to the type `ty`; returns `a` and appends nothing if `a` has this type
+    /// already.
     pub fn cast(&mut self, op: Cast, a: Value, ty: Type) -> Value {
         if self.type_of(a) == ty { a } else { self.value(ty, Op::Cast { op, a }) }
     }
 
-    /// Appends the packing of scalars of one type to a vector; a single scalar stays as it is.
+    /// Appends the packing of scalars of one type to a vector, whose element 0 is the first scalar; a single scalar
+    /// stays as it is.
     pub fn pack(&mut self, elements: &[Value]) -> Value {
         match elements {
             [single] => *single,
@@ -320,7 +327,7 @@ impl Builder {
         }
     }
 
-    /// Appends the extraction of element `index` of a vector; a scalar is its own element 0.
+    /// Appends the extraction of element `index` of a vector; element 0 of a scalar is the scalar itself.
     pub fn extract(&mut self, vector: Value, index: u32) -> Value {
         match self.type_of(vector) {
             Type::Vector(element, _) => self.value(Type::Scalar(element), Op::Extract { vector, index }),
@@ -345,25 +352,29 @@ impl Builder {
         self.value(Type::Scalar(Element::I32), Op::PermuteBytes { a, b, selector, alternative })
     }
 
-    /// Appends a load of a value, aligned to its width.
+    /// Appends a load of a value of type `ty`, aligned to its width, from `pointer` plus `offset` bytes. Lanes whose
+    /// predicate is false get zero; `None` means true.
     pub fn load(&mut self, ty: Type, pointer: Value, offset: i32, predicate: Option<Value>) -> Value {
         let alignment = ty.bits().div_ceil(8);
         self.value(ty, Op::Load { pointer, predicate, offset, alignment, other: None })
     }
 
-    /// Appends a store of a value, aligned to its width.
+    /// Appends a store of a value, aligned to its width, to `pointer` plus `offset` bytes. Lanes whose predicate is
+    /// false store nothing; `None` means true.
     pub fn store(&mut self, pointer: Value, offset: i32, value: Value, predicate: Option<Value>) {
         let alignment = self.type_of(value).bits().div_ceil(8);
         self.effect(Op::Store { pointer, value, predicate, offset, alignment });
     }
 
-    /// Appends a relaxed atomic read-modify-write of device scope; returns the old value.
+    /// Appends a relaxed atomic read-modify-write of device scope; returns the old value. Lanes whose predicate is
+    /// false get zero and access no memory; `None` means true.
     pub fn atomic_rmw(&mut self, op: Atomic, pointer: Value, value: Value, predicate: Option<Value>) -> Value {
         let (order, scope) = (MemoryOrder::Relaxed, MemoryScope::Device);
         self.value(self.type_of(value), Op::AtomicRmw { op, pointer, value, predicate, order, scope })
     }
 
-    /// Appends a relaxed atomic compare-exchange of device scope; returns the old value.
+    /// Appends a relaxed atomic compare-exchange of device scope; returns the old value. Lanes whose predicate is false
+    /// get zero and access no memory; `None` means true.
     pub fn atomic_compare_exchange(
         &mut self,
         pointer: Value,
@@ -382,12 +393,14 @@ impl Builder {
         self.value(ty, Op::Math { function, operands: operands.to_vec() })
     }
 
-    /// Appends an assertion, which stops the kernel if the condition is false.
+    /// Appends an assertion, which stops the kernel with `message` if `condition` is false in a lane whose predicate is
+    /// true.
     pub fn assert(&mut self, condition: Value, message: &str, predicate: Option<Value>) {
         self.effect(Op::Assert { condition, message: message.to_owned(), predicate });
     }
 
-    /// Appends a print of the values of every lane.
+    /// Appends a print of `prefix` and the values of every lane; the values are printed in hexadecimal if `hex`,
+    /// otherwise integers as signed.
     pub fn print(&mut self, prefix: &str, hex: bool, values: &[Value]) {
         self.effect(Op::Print { prefix: prefix.to_owned(), hex, values: values.to_vec() });
     }
@@ -438,7 +451,8 @@ impl Builder {
         pointer
     }
 
-    /// Starts a region, and returns values for its arguments; [`Builder::end_region`] ends it.
+    /// Starts a region with arguments of these types, and returns the values of the arguments; [`Builder::end_region`]
+    /// ends the region.
     pub fn begin_region(&mut self, arguments: &[Type]) -> Vec<Value> {
         let arguments: Vec<_> = arguments.iter().map(|&ty| (self.define(ty), ty)).collect();
         let values = arguments.iter().map(|&(value, _)| value).collect();
@@ -446,25 +460,26 @@ impl Builder {
         values
     }
 
-    /// Ends the innermost region with a `yield` of the given values, and returns it.
+    /// Ends the innermost open region with a `yield` of the given values, and returns the region.
     pub fn end_region(&mut self, values: &[Value]) -> Region {
         self.effect(Op::Yield { values: values.to_vec() });
         if self.open.len() > 1 { self.open.pop().unwrap_or_default() } else { Region::default() }
     }
 
-    /// Appends an `if` with the given regions and result types.
+    /// Appends an `if` that runs `then` or `otherwise`; both yield values of the given types. Returns the results.
     pub fn if_else(&mut self, condition: Value, then: Region, otherwise: Region, types: &[Type]) -> Vec<Value> {
         self.values(types, Op::If { condition, then, otherwise })
     }
 
-    /// Appends a `for` loop; the arguments of `body` are an `i32` and the carried values.
+    /// Appends a `for` loop over the indices `from`, `from + step`, ... below `to`, and returns the carried values
+    /// after it. The arguments of `body` are the index, an `i32`, and the carried values.
     pub fn for_loop(&mut self, from: Value, to: Value, step: Value, carried: &[Value], body: Region) -> Vec<Value> {
         let types: Vec<_> = carried.iter().map(|&value| self.type_of(value)).collect();
         self.values(&types, Op::For { from, to, step, carried: carried.to_vec(), body })
     }
 
-    /// Appends a loop that runs at least once. `body` takes the carried values; it yields an `i1` (whether to repeat)
-    /// and then the new carried values.
+    /// Appends a loop that runs at least once, and returns the carried values after it. `body` takes the carried
+    /// values; it yields an `i1` (whether to repeat) and then the new carried values.
     pub fn while_loop(&mut self, carried: &[Value], body: Region) -> Vec<Value> {
         let types: Vec<_> = carried.iter().map(|&value| self.type_of(value)).collect();
         self.values(&types, Op::While { carried: carried.to_vec(), body })

@@ -52,7 +52,7 @@ struct Incoming<T> {
 /// Serializes a module.
 #[must_use]
 pub fn encode(module: &Module) -> Vec<u8> {
-    // Writing to a vector fails only for values without a serialized form; a module has none.
+    // Only a value without a serialized form makes the write to a vector fail; a module has no such value.
     let written = cbor::write(&Outgoing { version: VERSION, module });
     debug_assert!(written.is_ok(), "{written:?}");
     written.unwrap_or_default()
@@ -99,7 +99,7 @@ fn known_operations(value: &Cbor) -> Result<(), DecodeError> {
     match value {
         Cbor::Array(items) => items.iter().try_for_each(known_operations),
         Cbor::Map(entries) => {
-            // A map with results and an operation is a statement.
+            // A CBOR map with the keys of results and of an operation is a statement.
             if field(entries, "results").is_some()
                 && let Some(name) = field(entries, "op").and_then(unknown_operation)
             {

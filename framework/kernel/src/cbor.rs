@@ -18,7 +18,7 @@ use tilewright_target::ElementType;
 /// A CBOR item of any type.
 pub use cbor4ii::core::Value;
 
-/// An error in the bytes of a value, or a value without a serialized form.
+/// An error of reading or writing a value: wrong bytes, or a value that has no serialized form.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CborError {
     /// The description of the error.
@@ -56,10 +56,10 @@ impl From<dec::Error<Infallible>> for CborError {
     }
 }
 
-/// Serializes a value.
+/// Serializes a value as CBOR.
 ///
 /// # Errors
-/// [`CborError`] if a value has no serialized form.
+/// [`CborError`] if the value has no serialized form.
 pub fn write<T: Serialize>(value: &T) -> Result<Vec<u8>, CborError> {
     cbor4ii::serde::to_vec(Vec::new(), value).map_err(de::Error::custom)
 }
@@ -74,7 +74,7 @@ pub fn read<T: DeserializeOwned>(bytes: &[u8], levels: usize) -> Result<(T, &[u8
     Ok((value, reader.rest))
 }
 
-/// A serde reader: the unread bytes, and the number of nesting levels left.
+/// A serde reader: the bytes that are not read yet, and the number of nesting levels that the value may still enter.
 struct Reader<'de> {
     rest: &'de [u8],
     levels: usize,
@@ -145,8 +145,8 @@ impl<'de> Reader<'de> {
         })
     }
 
-    /// Enters an array of `left` items, or a map of `left` entries; returns a reader of them. With `None`, a break mark
-    /// ends them.
+    /// Enters an array of `left` items, or a map of `left` entries; returns a reader of them. If `left` is `None`, a
+    /// break mark ends them.
     fn enter(&mut self, left: Option<usize>) -> Result<Items<'_, 'de>, CborError> {
         if !self.step_in() {
             return Err(de::Error::custom("values nest too deep"));

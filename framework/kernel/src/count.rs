@@ -21,11 +21,11 @@ pub struct Counts {
     pub shared_stores: u64,
     /// Number of plain loads from shared memory.
     pub shared_loads: u64,
-    /// Number of stores to shared memory by matrix instructions.
+    /// Number of stores to shared memory by matrix-store instructions (PTX `stmatrix`).
     pub matrix_stores: u64,
-    /// Number of loads from shared memory by matrix instructions.
+    /// Number of loads from shared memory by matrix-load instructions (PTX `ldmatrix`).
     pub matrix_loads: u64,
-    /// Number of asynchronous copies from global to shared memory that pass no registers.
+    /// Number of asynchronous copies from global to shared memory that bypass the registers (PTX `cp.async`).
     #[serde(default)]
     pub asynchronous_copies: u64,
     /// Number of bulk copies, each of a box of a tensor or of contiguous bytes, issued once by a warp.
@@ -61,13 +61,13 @@ fn is_zero(count: &u64) -> bool {
 }
 
 impl Counts {
-    /// The counts of two kernels that run one after the other.
+    /// Returns the counts of two kernels that run one after the other: the sums of their counts.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         self.merged(other, |a, b| a + b)
     }
 
-    /// The maximum of two counts, count by count.
+    /// Returns, for each kind of operation, the greater of the two counts.
     #[must_use]
     pub fn componentwise_max(self, other: Self) -> Self {
         self.merged(other, u64::max)

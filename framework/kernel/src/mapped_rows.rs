@@ -6,10 +6,10 @@ use super::{MemorySpace, TensorMap, TensorMapBinding, TensorMapError, Type};
 
 /// A view of the buffer behind a pointer as a tensor, for a tensor map that the launch fills in. If the view states no
 /// sizes, the size along an axis is the next axis's stride divided by this axis's stride; along the last axis it is the
-/// number of strides that the buffer has.
+/// size of the buffer divided by the axis's stride.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct DerivedTensorMap {
-    /// Index of the parameter that points to the first element.
+    /// Index of the kernel parameter that points to the tensor's first element.
     pub pointer: u32,
     /// Stride along each axis of the map, in elements, ascending; 1 along the first axis.
     pub strides: Vec<ElementStride>,
@@ -18,7 +18,7 @@ pub struct DerivedTensorMap {
     pub sizes: Vec<ElementStride>,
 }
 
-/// A number of elements: a constant, or a kernel argument.
+/// A stride or a size as a number of elements: a constant, or the argument of a kernel parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ElementStride {
@@ -29,7 +29,8 @@ pub enum ElementStride {
 }
 
 impl DerivedTensorMap {
-    /// Checks whether the launch can derive `map` from arguments of these parameter types.
+    /// Checks whether a launch can derive the tensor map `map` from its other arguments. `parameters` returns the type
+    /// of the kernel parameter with an index, `None` if there is no such parameter.
     ///
     /// # Errors
     /// [`TensorMapError`]: the first violation.

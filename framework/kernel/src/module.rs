@@ -115,8 +115,8 @@ pub struct SharedBuffer {
     pub bytes: u32,
     /// Alignment in bytes, a power of two.
     pub alignment: u32,
-    /// Address of the first byte, if shared memory is already allocated; buffers that are not live at the same time may
-    /// overlap. `None`: the buffer follows the one before it.
+    /// Byte address of the buffer in the block's shared memory, if it is already allocated; buffers that are not live
+    /// at the same time may overlap. `None`: the buffer follows the one before it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<u32>,
 }
@@ -137,7 +137,7 @@ impl Kernel {
         self.shared_offsets().1
     }
 
-    /// Byte offset of every shared buffer, and the end of the last one.
+    /// Returns the byte offset of each shared buffer, in their order, and the greatest end offset of all buffers.
     #[must_use]
     pub fn shared_offsets(&self) -> (Vec<u64>, u64) {
         let (mut behind, mut end) = (0u64, 0u64);

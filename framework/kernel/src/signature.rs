@@ -19,12 +19,12 @@ use tilewright_target::{Completion, Instruction, Operand};
 pub enum ValueRequirement {
     /// A scalar or vector of this many bits, not of `i1`.
     Bits(u32),
-    /// A descriptor: an integer of this many bits, equal in all lanes.
+    /// A matrix descriptor: an integer of this many bits, equal in all lanes.
     Descriptor(u32),
-    /// A pending scalar or vector: the result of an instruction that completes on a queue.
+    /// A pending scalar or vector of this many bits: the result of an instruction that completes on a queue.
     Pending(u32),
-    /// A scalar or vector, pending or not: the accumulator of an instruction that completes on a queue, which another
-    /// such instruction may have produced.
+    /// A scalar or vector of this many bits, pending or not: the accumulator of an instruction that completes on a
+    /// queue, which another such instruction may have produced.
     Accumulator(u32),
     /// An address in shared memory.
     SharedAddress,
@@ -43,7 +43,7 @@ pub enum ValueRequirement {
 }
 
 impl ValueRequirement {
-    /// The requirement on the kernel-IR value of an operand.
+    /// Returns the requirement on the kernel-IR value that a kernel passes for an operand.
     #[must_use]
     pub fn for_operand(operand: &Operand) -> Self {
         match operand {
@@ -65,8 +65,8 @@ impl ValueRequirement {
         }
     }
 
-    /// The requirement on an operand of an instruction that completes on a queue: the result is pending, and the
-    /// accumulator, of role `c`, may be pending too.
+    /// Returns the requirement on an operand of an instruction that completes on a queue: the result is pending, and
+    /// the accumulator, of role `c`, may be pending too.
     fn on_queue(operand: &Operand) -> Self {
         match (Self::for_operand(operand), operand) {
             (Self::Bits(bits), operand) if is_result(operand) => Self::Pending(bits),
@@ -95,8 +95,8 @@ impl ValueRequirement {
         }
     }
 
-    /// The default type of a value that meets the requirement: 32-bit words, or one narrower integer; `None` if there
-    /// is none.
+    /// Returns a type that meets the requirement; register operands get 32-bit words, or one narrower integer. `None`
+    /// if no type meets it.
     #[must_use]
     pub fn default_type(self) -> Option<Type> {
         match self {
@@ -143,18 +143,18 @@ pub struct InstructionSignature {
     pub operands: Vec<ValueRequirement>,
     /// Requirements on the results: one or none.
     pub results: Vec<ValueRequirement>,
-    /// Number of lanes in the warps that can issue the instruction; `None` if its operands disagree, or none has a lane
-    /// dim.
+    /// Number of lanes in the warps that can issue the instruction; `None` if the layouts of its operands disagree, or
+    /// none has a lane dim.
     pub lanes: Option<u32>,
-    /// Number of warps that issue the instruction together, starting at a multiple of this number; `None` if its
-    /// operands disagree.
+    /// Number of warps that issue the instruction together, the first at a multiple of this number; `None` if the
+    /// layouts of its operands disagree.
     pub warps: Option<u32>,
-    /// Whether no operand has a lane dim: then one lane issues the instruction for its warp, which may have any number
-    /// of lanes.
+    /// Whether the layout of no operand has a lane dim: then one lane issues the instruction for its warp, which may
+    /// have any number of lanes.
     pub is_single_lane: bool,
 }
 
-/// Whether an operand is the result of the instruction.
+/// Whether an operand of the table row is the result of the instruction.
 #[must_use]
 pub fn is_result(operand: &Operand) -> bool {
     matches!(operand, Operand::Register { role, .. } if role == "d")
@@ -243,7 +243,7 @@ impl InstructionSignature {
     }
 }
 
-/// Returns log2 of the size of `dim` (lane or warp) in the layout of each operand that has lanes.
+/// Returns log2 of the size of `dim` (lane or warp) in each operand whose layout has lanes.
 fn threads(row: &Instruction, dim: Dim) -> impl Iterator<Item = u32> {
     row.operands.iter().filter_map(move |operand| match operand {
         Operand::Register { layout, .. } => Some(layout.in_bits(dim)),
@@ -252,8 +252,8 @@ fn threads(row: &Instruction, dim: Dim) -> impl Iterator<Item = u32> {
     })
 }
 
-/// Returns the size of `dim` (lane or warp), on which all operands with lanes agree; `None` if they disagree, or no
-/// operand has lanes.
+/// Returns the size of `dim` (lane or warp), on which all operands whose layouts have lanes agree; `None` if they
+/// disagree, or there are none.
 fn of_dim(row: &Instruction, dim: Dim) -> Option<u32> {
     let mut all = threads(row, dim);
     let first = all.next()?;

@@ -14,13 +14,14 @@ pub struct SourceLocation {
     pub line: u32,
     /// The column, counted from 1; 0 if it is not known.
     pub column: u32,
-    /// The call that was inlined; `None` if the line is of the kernel itself.
+    /// The location of the call through which this line was inlined; `None` if the line is in the kernel itself.
     pub caller: Option<Box<SourceLocation>>,
 }
 
 impl SourceLocation {
-    /// Reads a location in the notation of MLIR, with or without parentheses around it. A name stands for the location
-    /// behind it, a fused location for its first known one. `None` if the text names no file.
+    /// Reads a location in the notation of MLIR, with or without parentheses around it. Of a named location, the
+    /// location behind the name is read; of a fused location, the first one that names a file. `None` if no location
+    /// names a file.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
@@ -33,7 +34,7 @@ impl SourceLocation {
         std::iter::successors(Some(self), |frame| frame.caller.as_deref())
     }
 
-    /// Appends `caller` to the calls of this location, as the outermost call.
+    /// Returns the location with `caller` appended to its calls, as the outermost call; `None` appends nothing.
     fn called_from(mut self, caller: Option<Self>) -> Self {
         let mut last = &mut self.caller;
         while let Some(frame) = last {
@@ -60,7 +61,7 @@ struct Reader<'a> {
     depth: usize,
 }
 
-/// A location if the text names a file, else `None`.
+/// The location that a text states; `None` if the text is a location without a file.
 type Known = Option<SourceLocation>;
 
 impl<'a> Reader<'a> {
@@ -141,7 +142,7 @@ impl<'a> Reader<'a> {
         Some(first)
     }
 
-    /// Skips an attribute up to the `>` that closes it.
+    /// Skips metadata up to the `>` that ends it; `None` if the text ends before.
     fn skip_metadata(&mut self) -> Option<()> {
         let mut open = 1;
         while open > 0 {
@@ -158,8 +159,8 @@ impl<'a> Reader<'a> {
         Some(())
     }
 
-    /// Reads a string in quotation marks. `\` stands before a mark, a `\`, `n`, `t`, or two hexadecimal digits of a
-    /// byte.
+    /// Reads a string in quotation marks; `None` if the text has none here. `\` stands before a mark, a `\`, `n`, `t`,
+    /// or two hexadecimal digits of a byte.
     fn quoted(&mut self) -> Option<String> {
         self.expect("\"")?;
         let (mut bytes, mut rest) = (Vec::new(), self.rest.bytes());

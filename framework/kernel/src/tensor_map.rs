@@ -55,8 +55,8 @@ pub struct TensorMapBinding<Buffer> {
 }
 
 impl<Buffer> TensorMapBinding<Buffer> {
-    /// The binding of a packed tensor with elements of `element_bytes` bytes, first axis fastest; `None` if it has more
-    /// than [`MAX_RANK`] axes.
+    /// Creates the binding of a tensor without gaps, with elements of `element_bytes` bytes, first axis fastest; `None`
+    /// if it has more than [`MAX_RANK`] axes.
     #[must_use]
     pub fn packed(buffer: Buffer, sizes: &[u64], element_bytes: u64) -> Option<Self> {
         let (mut all, mut strides) = ([1; MAX_RANK], [0; MAX_RANK]);
@@ -69,8 +69,8 @@ impl<Buffer> TensorMapBinding<Buffer> {
         Some(Self { buffer, offset: 0, sizes: all, strides })
     }
 
-    /// The binding of a tensor with these sizes and strides, in elements of `element_bytes` bytes; `None` if it has
-    /// more than [`MAX_RANK`] axes.
+    /// Creates the binding of a tensor with these sizes and strides, in elements of `element_bytes` bytes; `None` if it
+    /// has more than [`MAX_RANK`] axes.
     #[must_use]
     pub fn strided(buffer: Buffer, sizes: &[u64], strides: &[u64], element_bytes: u64) -> Option<Self> {
         let (mut all, mut steps) = ([1; MAX_RANK], [0; MAX_RANK]);
@@ -88,7 +88,7 @@ impl<Buffer> TensorMapBinding<Buffer> {
         TensorMapBinding { buffer, offset, sizes, strides }
     }
 
-    /// Returns the byte offset in the buffer behind the last element that `map` reads of the tensor.
+    /// Returns the byte offset in the buffer of the end of the tensor: behind the last element that `map` can read.
     ///
     /// # Errors
     /// [`TensorMapError::TensorSizes`], [`TensorMapError::TensorEnd`].

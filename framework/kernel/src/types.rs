@@ -48,7 +48,7 @@ impl Element {
         matches!(self, Self::F16 | Self::Bf16 | Self::F32 | Self::F64)
     }
 
-    /// The integer type of the given width, if it exists.
+    /// Returns the integer type of this width in bits; `None` if there is none.
     #[must_use]
     pub fn integer_of_width(bits: u32) -> Option<Self> {
         match bits {
@@ -124,7 +124,7 @@ impl Type {
         }
     }
 
-    /// The number of elements: one for scalars and pointers.
+    /// Returns the number of elements of a vector, or of the vector that is pending; one for other types.
     #[must_use]
     pub fn count(self) -> u32 {
         match self {
@@ -133,7 +133,8 @@ impl Type {
         }
     }
 
-    /// The type after a wait: the scalar or vector that is pending; other types are unchanged.
+    /// Returns the type of a value after a wait: of a pending type the scalar or vector that it stands for; other types
+    /// are unchanged.
     #[must_use]
     pub fn after_wait(self) -> Self {
         match self {
@@ -159,7 +160,7 @@ impl Type {
         matches!(self, Self::Pending(..))
     }
 
-    /// The scalar type of the element type; other types than vectors are unchanged.
+    /// Returns the scalar type of a vector's elements; other types are unchanged.
     #[must_use]
     pub(crate) fn element_scalar(self) -> Self {
         self.element().map_or(self, Self::Scalar)
@@ -171,7 +172,7 @@ impl Type {
         Self::vector_or_scalar(Element::I1, self.count())
     }
 
-    /// A scalar if `count` is 1, otherwise a vector.
+    /// Returns the type of `count` elements: a scalar if `count` is 1, otherwise a vector.
     #[must_use]
     pub fn vector_or_scalar(element: Element, count: u32) -> Self {
         if count == 1 { Self::Scalar(element) } else { Self::Vector(element, count) }
@@ -190,7 +191,7 @@ impl fmt::Display for Type {
     }
 }
 
-/// The lanes that are known to have an equal value; the strongest level is first.
+/// The set of lanes in which a value is known to be equal; the strongest level (the greatest set) is first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Uniformity {

@@ -1,4 +1,4 @@
-//! Which values are equal in all lanes of a warp, block or cluster.
+//! Analysis of the values that are equal in all lanes of a warp, block or cluster.
 //!
 //! The analysis computes the least fixed point of the rules below: every value starts as cluster-uniform and is lowered
 //! to weaker levels until nothing changes. Values that a region defines are compared between the lanes that run it.
@@ -87,7 +87,7 @@ impl Analysis<'_> {
                     self.raise(argument, level);
                 }
                 self.region(body);
-                // If lanes leave the loop in different iterations, the carried values that they leave with differ.
+                // If lanes leave the loop after different iterations, their final carried values differ.
                 for (&(result, _), &(argument, _)) in statement.results.iter().zip(body.arguments.iter().skip(1)) {
                     let level = iterations.join(self.level(argument));
                     self.raise(result, level);
@@ -122,7 +122,7 @@ impl Analysis<'_> {
             Op::Special(SpecialRegister::Warp) => Uniformity::Uniform,
             // Blocks of a cluster are adjacent along axis 0 of the grid.
             Op::Special(SpecialRegister::Block | SpecialRegister::Program(0)) => Uniformity::BlockUniform,
-            // Uniform if all lanes read the same lane, or all lanes provide the same value.
+            // The result is uniform if all lanes read the same lane, or if all lanes provide the same value.
             Op::Shuffle { value, lane, .. } => match (self.level(*value), self.level(*lane)) {
                 (Uniformity::Varying, Uniformity::Varying) => Uniformity::Varying,
                 (level @ (Uniformity::ClusterUniform | Uniformity::BlockUniform), _) => level,

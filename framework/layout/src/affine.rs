@@ -99,8 +99,8 @@ impl AffineLayout {
         Ok(Self { linear: self.linear.clone(), offset: self.offset ^ moved })
     }
 
-    /// Restricts this map to the positions `start..start + size` of an input dim, counted from `start`, as for a slice
-    /// of a tensor in a map from elements to memory.
+    /// Restricts this map to the positions `start..start + size` of an input dim, which become the positions `0..size`.
+    /// This gives the map of a tensor's slice from a map of the tensor's elements to memory.
     ///
     /// # Errors
     /// [`LayoutError::NotAffine`] if `start` is no multiple of `size`: then `start + x` carries and is no xor. A size

@@ -113,7 +113,7 @@ impl LinearLayout {
         Ok(self.backwards(&solver))
     }
 
-    /// The right inverse of this layout, which is surjective; `solver` has reduced this layout's matrix.
+    /// Returns the right inverse of this surjective layout; `solver` holds the reduced matrix of this layout.
     fn backwards(&self, solver: &Solver) -> Self {
         let mut result = Self { ins: self.outs.clone(), outs: self.ins.clone(), columns: Columns::new() };
         for bit in 0..self.outs.bits() {
@@ -167,8 +167,8 @@ impl LinearLayout {
         Ok(result)
     }
 
-    /// The input dims that [`LinearLayout::invert_and_compose`] maps by the identity; `targets` are the columns of this
-    /// layout, packed in the out space of `outer`.
+    /// Returns the input dims that [`LinearLayout::invert_and_compose`] maps by the identity. `targets` are the columns
+    /// of this layout, converted to packed coordinates of `outer`'s out space.
     fn dims_kept(&self, outer: &Self, targets: &[u64]) -> SmallVec<[Dim; 5]> {
         let mut kept = SmallVec::new();
         let mut at = 0;

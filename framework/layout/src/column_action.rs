@@ -8,8 +8,9 @@ use super::{Dim, LayoutError, LinearLayout, Space};
 
 /// An action on the bases (columns) of one input dim: keeps some of them in a new order and drops the others.
 ///
-/// An action applied to a layout and to the values of its registers keeps every value at its
-/// element: register `r` of the new layout is the old register whose bits are those of `r`, moved.
+/// If the action is applied both to a layout and to the values of its registers, each value stays at its element:
+/// register `r` of the new layout has the value of the old register whose index has each bit of `r` at the old position
+/// of that bit's basis.
 ///
 /// ```
 /// use tilewright_layout::{ColumnAction, Dim, LinearLayout};
@@ -179,10 +180,10 @@ impl LinearLayout {
         quotient.map(|_| action)
     }
 
-    /// An order of the bases of `dim` that puts the additive bases first, and the number of indices that these span. A
-    /// basis is additive if no other column has a bit of its image. With `first` the additive bits of the index in `x`
-    /// and `rest` the others, `L(x) = L(rest) + L(first)` as packed coordinates, so that `L(first)` can be an immediate
-    /// offset.
+    /// Returns the order of the bases of `dim` that puts the additive bases first, and the number of indices that the
+    /// additive bases span. A basis is additive if no other column has a bit of its image. For an input `x = first +
+    /// rest`, where `first` has only the bits of additive bases and `rest` only the other bits, `L(x) = L(rest) +
+    /// L(first)` as packed coordinates; so `L(first)` can be an immediate offset of an instruction.
     #[must_use]
     #[doc(alias = "actionAdditiveStrides")]
     pub fn additive_first(&self, dim: Dim) -> (ColumnAction, u64) {

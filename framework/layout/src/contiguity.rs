@@ -40,9 +40,9 @@ impl LinearLayout {
         1u64.checked_shl(run as u32).unwrap_or(u64::MAX)
     }
 
-    /// The most elements that one vector access can move under a map from (register, ...) to (offset, ...), a power of
-    /// two of at most `widest`, and the order of registers that makes them contiguous (Linear Layouts paper, section
-    /// 5.3).
+    /// Returns the number of elements of the widest vector access under a map from (register, ...) to (offset, ...),
+    /// and the order of the register bases that makes these elements contiguous (Linear Layouts paper, section 5.3).
+    /// The number is a power of two of at most `widest`.
     ///
     /// ```
     /// use tilewright_layout::{Dim, LinearLayout};

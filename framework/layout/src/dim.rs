@@ -43,7 +43,7 @@ impl Dim {
         Self(number)
     }
 
-    /// Axis `axis` of a tensor: `dim0`, `dim1`, ... as shaped.
+    /// Returns the dim of axis number `axis` of a tensor: `dim0`, `dim1`, ...
     ///
     /// # Panics
     /// If `axis` is 48 or more: such a tensor has more than 2^48 elements, or axes of size one only.
@@ -54,7 +54,7 @@ impl Dim {
         Self(TENSOR_BASE + axis as u16)
     }
 
-    /// The axis number, if this dim is an axis of a tensor.
+    /// The number of the tensor axis that this dim is; `None` if it is no axis of a tensor.
     #[inline]
     #[must_use]
     pub fn tensor_axis(self) -> Option<usize> {

@@ -24,7 +24,7 @@ pub struct Enlarged {
     shape: Vec<u64>,
 }
 
-/// How many elements at one position of an input dim (such as a register or a lane) are real.
+/// The share of real elements among all elements at one position of an input dim (such as a register or a lane).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Share {
     /// All elements are real: no access needs a mask.

@@ -27,7 +27,7 @@ pub enum LayoutError {
     /// The inputs or the outputs have more than 64 bits together.
     #[error("{bits} bits on one side of a layout: at most 64 fit")]
     TooManyBits {
-        /// Number of bits that they would have.
+        /// Number of bits that the inputs or the outputs would have together.
         bits: u32,
     },
     /// A dim occurs twice among the input dims, or among the out dims.
@@ -105,7 +105,7 @@ pub enum LayoutError {
     NoSolution {
         /// The input dim whose basis has no preimage.
         dim: Dim,
-        /// Index of that basis in the dim.
+        /// Index in the dim of the basis that has no preimage.
         bit: u32,
     },
     /// The total sizes before and after a reshape differ.

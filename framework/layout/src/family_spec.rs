@@ -26,7 +26,8 @@ pub struct FamilySpec {
     /// Name of the family: `blocked`, `slice`, ...
     #[serde(rename = "kind")]
     pub name: String,
-    /// The parent layout, for families that derive from one, such as `slice`.
+    /// The parent layout from which the family derives its layouts, as `slice` does; `None` if the family has no parent
+    /// layout.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<Box<FamilySpec>>,
     /// Parameters by name, in `snake_case`.

@@ -86,8 +86,8 @@ impl LinearLayout {
         masks
     }
 
-    /// Whether both are the same map apart from the sizes of out dims: the same input space, the same out dims in the
-    /// same order, the same coordinates.
+    /// Whether both layouts are the same map apart from the sizes of out dims: the same input space, the same out dims
+    /// in the same order, the same coordinates.
     #[must_use]
     #[doc(alias = "equalIgnoringOutDimSizes")]
     pub fn equal_ignoring_out_sizes(&self, other: &Self) -> bool {

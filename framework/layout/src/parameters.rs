@@ -48,7 +48,8 @@ impl<'a> Parameters<'a> {
         Self { spec, given, read: Cell::new(0), requested: RefCell::default() }
     }
 
-    /// The raw value of a parameter; `names` are its name and aliases, the canonical one first.
+    /// Returns the raw value of a parameter, `None` if it is not given; `names` are its name and aliases, the canonical
+    /// one first.
     #[must_use]
     pub fn optional(&self, names: &'static [&'static str]) -> Option<&'a FamilyAttribute> {
         self.requested.borrow_mut().push(names);
@@ -82,7 +83,8 @@ impl<'a> Parameters<'a> {
         })
     }
 
-    /// An unread parameter whose name is close to one of `names`, or is one of them in `camelCase`.
+    /// Finds an unread parameter that is probably a misspelling: its name is close to one of `names`, or is one of them
+    /// in `camelCase`. `None` if there is none.
     fn misspelt(&self, names: &'static [&'static str]) -> Option<&'a str> {
         let near = self.unread().filter_map(|given| {
             let given_name = snake_case(given);

@@ -49,14 +49,14 @@ impl LinearLayout {
         Ok(Self { ins, outs: self.outs.clone(), columns: self.columns.clone() })
     }
 
-    /// All out dims become one, named as the first; a layout without out dims stays as it is.
+    /// Merges all out dims into one, which has the name of the first; a layout without out dims stays as it is.
     #[must_use]
     #[doc(alias = "flattenOuts")]
     pub fn flatten_outs(&self) -> Self {
         Self { ins: self.ins.clone(), outs: flattened(&self.outs), columns: self.columns.clone() }
     }
 
-    /// All input dims become one, named as the first; a layout without input dims stays as it is.
+    /// Merges all input dims into one, which has the name of the first; a layout without input dims stays as it is.
     #[must_use]
     #[doc(alias = "flattenIns")]
     pub fn flatten_ins(&self) -> Self {

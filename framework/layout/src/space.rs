@@ -129,8 +129,8 @@ impl Space {
         LayoutError::TooManyBits { bits: self.bits().saturating_add(bits) }
     }
 
-    /// Appends a dim that is known to be new, and returns true; returns false if the space would have more than 64
-    /// bits.
+    /// Appends a dim that is known to be new and returns true; false, without a change, if the space would have more
+    /// than 64 bits.
     #[inline]
     fn fits(&mut self, dim: Dim, bits: u32) -> bool {
         let shift = self.bits();
@@ -430,8 +430,8 @@ pub(super) fn scatter(moves: &[Move], packed: u64) -> u64 {
     moves.iter().fold(0, |out, run| out | run.apply(packed))
 }
 
-/// Moves columns to other positions: `index_moves` moves the bits of a column's index, `moves` the bits of the column
-/// itself. The target columns must be zero before.
+/// Copies columns to other indices of `to`, whose columns there must be zero before. `index_moves` moves the bits of a
+/// column's index, `moves` the bits of the column.
 #[inline]
 pub(super) fn scatter_columns(columns: &[u64], index_moves: &[Move], moves: &[Move], to: &mut [u64]) {
     for index_move in index_moves {

@@ -67,7 +67,7 @@ pub fn row_major_addresses_from(
     }
 }
 
-/// Emits the lane, warp and block index of the current thread, as inputs of a layout. The block index is the program id
+/// Emits the index of the current thread in the inputs of a layout: lane, warp and block. The block is the program id
 /// along axis 0.
 fn thread_of(builder: &mut Builder, layout: &LinearLayout) -> ThreadIndices {
     let thread = ThreadIndices::new(builder, layout.in_bits(Dim::LANE));

@@ -91,8 +91,9 @@ fn product<'p>(mantissa: Int<'p>, digits: [Int<'p>; 3]) -> [Int<'p>; 2] {
     [digits[0] * mantissa + digits[1].mul_high(mantissa) + carry, middle]
 }
 
-/// Converts a fraction of a quadrant to the sum of two floating-point values, in quadrants. The fraction is a signed
-/// number of two words, behind the binary point, the most significant word first. Conversions of half words are exact.
+/// Converts a fraction of a quadrant to floating point: returns a high and a low part, whose sum is the fraction. The
+/// fraction is a signed number of two words, behind the binary point, the most significant word first. Conversions of
+/// half words are exact.
 fn in_quarters<'p>([high, low]: [Int<'p>; 2]) -> [Real<'p>; 2] {
     let formula: &'p FormulaBuilder<'p> = high.formula;
     let half = formula.width() / 2;

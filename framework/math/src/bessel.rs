@@ -30,7 +30,7 @@ pub(super) enum Order {
 use Order::{One, Zero};
 
 impl Order {
-    /// Selects a value by the order.
+    /// Returns `zero` for order zero, `one` for order one.
     fn of<T>(self, zero: T, one: T) -> T {
         if self == Zero { zero } else { one }
     }
@@ -41,14 +41,14 @@ const ROOT_OF_INVERSE_PI: f64 = 0.564_189_583_547_756_3;
 /// Two over pi.
 const TWO_OVER_PI: f64 = std::f64::consts::FRAC_2_PI;
 
-/// The function of the first kind, for arguments up to 2.
+/// Returns the Bessel function of the first kind and of this order at `size`, which is from 0 to 2.
 fn first_near<'p>(size: Real<'p>, order: Order) -> Real<'p> {
     let square = size * size;
     let near = order.of(&J0_NEAR, &J1_NEAR).at(square);
     if order == One { size * near } else { near }
 }
 
-/// The function of the second kind, for arguments up to 2.
+/// Returns the Bessel function of the second kind and of this order at `size`, which is above 0 and at most 2.
 fn second_near<'p>(size: Real<'p>, order: Order) -> Real<'p> {
     let square = size * size;
     let wave = log(size) * first_near(size, order);
@@ -66,8 +66,8 @@ fn between<'p>(size: Real<'p>, pieces: [&Table; 3]) -> Real<'p> {
     Table::one_at(size - middle, &[(is_first, pieces[0]), (is_second, pieces[1])], pieces[2])
 }
 
-/// The wave form for arguments from 8 on: the P and Q terms (Abramowitz and Stegun, 9.2.5) that both kinds share, and
-/// the amplitude.
+/// The quantities from which Bessel functions of both kinds are computed for arguments from 8 on (Abramowitz and
+/// Stegun, 9.2.5): P, Q, sine and cosine of the argument, and the amplitude.
 struct Wave<'p> {
     p: Real<'p>,
     q: Real<'p>,
@@ -88,14 +88,15 @@ impl<'p> Wave<'p> {
         Self { p, q, sum: cos + sin, difference: sin - cos, amplitude }
     }
 
-    /// The first kind: `p cos(a) - q sin(a)` times the amplitude; `a` is the argument minus pi / 4 (order 0) or 3 pi /
-    /// 4 (order 1).
+    /// Returns the function of the first kind: `p cos(a) - q sin(a)` times the amplitude. The angle `a` is the argument
+    /// minus pi / 4 (order 0) or 3 pi / 4 (order 1).
     fn first(&self, order: Order) -> Real<'p> {
         let (cos, sin) = order.of((self.sum, self.difference), (self.difference, -self.sum));
         self.p.mul_add(cos, -(self.q * sin)) * self.amplitude
     }
 
-    /// The second kind: `p sin(a) + q cos(a)` times the amplitude, with `a` as for the first kind.
+    /// Returns the function of the second kind: `p sin(a) + q cos(a)` times the amplitude, with `a` as for the first
+    /// kind.
     fn second(&self, order: Order) -> Real<'p> {
         let (cos, sin) = order.of((self.sum, self.difference), (self.difference, -self.sum));
         self.p.mul_add(sin, self.q * cos) * self.amplitude
@@ -109,7 +110,7 @@ fn put_together<'p>(size: Real<'p>, near: Real<'p>, between: Real<'p>, far: Real
     size.is_less(2.0).select(near, size.is_less(8.0).select(between, far))
 }
 
-/// The Bessel function of the first kind.
+/// Returns the Bessel function of the first kind and of this order at `x`.
 pub(super) fn first<'p>(x: Real<'p>, order: Order) -> Real<'p> {
     let size = x.abs();
     let pieces = order.of([&J0_AT_3, &J0_AT_5, &J0_AT_7], [&J1_AT_3, &J1_AT_5, &J1_AT_7]);
@@ -118,7 +119,7 @@ pub(super) fn first<'p>(x: Real<'p>, order: Order) -> Real<'p> {
     if order == One { result.with_sign_changed(x.sign()) } else { result }
 }
 
-/// The Bessel function of the second kind: minus infinity at zero, NaN below.
+/// Returns the Bessel function of the second kind at `x`: minus infinity at zero, NaN below zero.
 pub(super) fn second<'p>(x: Real<'p>, order: Order) -> Real<'p> {
     let pieces = order.of([&Y0_AT_3, &Y0_AT_5, &Y0_AT_7], [&Y1_AT_3, &Y1_AT_5, &Y1_AT_7]);
     let far = Wave::of(x, order).second(order);
@@ -127,14 +128,14 @@ pub(super) fn second<'p>(x: Real<'p>, order: Order) -> Real<'p> {
     x.is_less(0.0).select(f64::NAN, result)
 }
 
-/// The modified Bessel function of the first kind.
+/// Returns the modified Bessel function of the first kind and of this order at `x`.
 pub(super) fn modified<'p>(x: Real<'p>, order: Order) -> Real<'p> {
     let formula = x.formula;
     let size = x.abs();
     let square = size * size;
     let near = order.of(&I0_NEAR, &I1_NEAR).at(square);
     let near = if order == One { size * near } else { near };
-    // Results beyond are infinite.
+    // Results for greater magnitudes are infinite.
     let inside = size.clamped(8.0, formula.by_type(100.0, 720.0));
     let over = order.of(&I0_FAR, &I1_FAR).at(16.0 / inside - 1.0) / inside.sqrt();
     let power = exp_double_word(inside, None);

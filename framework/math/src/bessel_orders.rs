@@ -18,7 +18,8 @@ fn sign_if<'p>(n: Int<'p>, condition: Bool<'p>) -> Int<'p> {
     (n.has(1) & condition).select_int(1 << (formula.width() - 1), 0)
 }
 
-/// The function of order `n` from those of orders 0 and 1, by upward recurrence as long as values are finite.
+/// Returns the Bessel function of order `n` at `x` by upward recurrence, from its values `zero` of order 0 and `one` of
+/// order 1. The recurrence ends early at a value that is not finite, and returns it.
 fn upward<'p>(x: Real<'p>, n: Int<'p>, [zero, one]: [Real<'p>; 2]) -> Real<'p> {
     let formula = x.formula;
     let result = formula.repeat_with([formula.int(1)], [zero, one], |[k], [before, at]| {
@@ -30,16 +31,16 @@ fn upward<'p>(x: Real<'p>, n: Int<'p>, [zero, one]: [Real<'p>; 2]) -> Real<'p> {
     n.is_equal(0).select(zero, result.1[1])
 }
 
-/// The first kind of an order `n` above 1 by downward recurrence, for an argument less than the order and not near
-/// zero.
+/// Returns the Bessel function of the first kind of an order `n` above 1 by downward recurrence. The argument `x` must
+/// be less than `n`, and not near zero.
 fn downward<'p>(x: Real<'p>, n: Int<'p>) -> Real<'p> {
     let formula: &'p FormulaBuilder<'p> = x.formula;
     let (digits, great) = formula.by_type((50.0, 2f64.powi(40)), (200.0, 2f64.powi(300)));
     let start = n + (n.to_real() * digits).sqrt().to_int() + 2;
     let start = start - (start & 1);
     let first = [formula.constant(0.0), formula.constant(1.0), formula.constant(0.0), formula.constant(0.0)];
-    // A step has the values of orders `k + 1` and `k`, the value of order `n`, and the sum of the even orders. All are
-    // times one unknown factor.
+    // Each iteration carries the values of the orders `k + 1` and `k`, the value of order `n` once it is known, and the
+    // sum of the even orders. All are multiplied by the same unknown factor.
     let (_, [_, zero, found, sum]) = formula.repeat_with([start], first, |[k], [above, at, found, sum]| {
         let below = (k.to_real() * 2.0 / x).mul_add(at, -above);
         let found = k.is_equal(n).select(at, found);
@@ -51,7 +52,7 @@ fn downward<'p>(x: Real<'p>, n: Int<'p>) -> Real<'p> {
     found / (sum * 2.0 - zero)
 }
 
-/// The first term of the series of the first kind: `(x / 2)^n / n!`.
+/// Returns the first term of the series of the Bessel function of the first kind: `(x / 2)^n / n!`.
 fn first_term<'p>(x: Real<'p>, n: Int<'p>) -> Real<'p> {
     let formula = x.formula;
     let (_, [term]) = formula.repeat_with([formula.int(1)], [formula.constant(1.0)], |[k], [term]| {
@@ -62,7 +63,7 @@ fn first_term<'p>(x: Real<'p>, n: Int<'p>) -> Real<'p> {
     term
 }
 
-/// The Bessel function of the first kind of any integer order.
+/// Returns the Bessel function of the first kind at `x`, of the order `order`, which is any integer.
 pub(super) fn first_of<'p>(order: Real<'p>, x: Real<'p>) -> Real<'p> {
     let formula = x.formula;
     let n = order_magnitude(order);
@@ -82,7 +83,7 @@ pub(super) fn first_of<'p>(order: Real<'p>, x: Real<'p>) -> Real<'p> {
     (x.is_unordered(order)).select(f64::NAN, result)
 }
 
-/// The Bessel function of the second kind of any integer order.
+/// Returns the Bessel function of the second kind at `x`, of the order `order`, which is any integer.
 pub(super) fn second_of<'p>(order: Real<'p>, x: Real<'p>) -> Real<'p> {
     let n = order_magnitude(order);
     let is_more = x.is_less(f64::INFINITY) & x.formula.constant(0.0).is_less(x);

@@ -10,13 +10,13 @@ impl<'p> Bool<'p> {
         Self { formula: self.formula, value: self.formula.build(|builder| builder.binary(op, self.value, other.value)) }
     }
 
-    /// Selects one of two floating-point values.
+    /// Returns `then` if the condition holds, else `otherwise`.
     pub fn select(self, then: impl Number<'p>, otherwise: impl Number<'p>) -> Real<'p> {
         let (then, otherwise) = (then.at(self.formula), otherwise.at(self.formula));
         self.formula.real(self.formula.build(|builder| builder.select(self.value, then.value, otherwise.value)))
     }
 
-    /// Selects one of two integers.
+    /// Returns the integer `then` if the condition holds, else `otherwise`.
     pub fn select_int(self, then: impl Bits<'p>, otherwise: impl Bits<'p>) -> Int<'p> {
         let (then, otherwise) = (then.at(self.formula), otherwise.at(self.formula));
         self.formula.int_of(self.formula.build(|builder| builder.select(self.value, then.value, otherwise.value)))

@@ -5,7 +5,7 @@ use tilewright_kernel::{Region, Value};
 
 impl<'p> FormulaBuilder<'p> {
     /// Emits a branch: `then` if the condition holds, else `otherwise`. Each lane takes one arm; both arms emit
-    /// operations and return a word and N floating-point values, which the branch returns.
+    /// operations and return an integer and N floating-point values. Returns those of the arm that is taken.
     pub fn branch<const N: usize>(
         &'p self,
         condition: Bool<'p>,
@@ -27,8 +27,9 @@ impl<'p> FormulaBuilder<'p> {
         self.builder.borrow_mut().end_region(&values)
     }
 
-    /// Emits a loop that carries two words, with the initial values `first`. `body` emits one iteration: it returns
-    /// whether the loop continues, and the next words. Returns the words of the last iteration.
+    /// Emits a loop that carries two integers, with the initial values `first`. `body` emits one iteration: it returns
+    /// whether the loop continues, and the integers of the next iteration. Returns the integers after the last
+    /// iteration.
     pub fn while_loop(
         &'p self,
         first: [Int<'p>; 2],
@@ -41,9 +42,9 @@ impl<'p> FormulaBuilder<'p> {
         self.repeat_with(first, [], step).0
     }
 
-    /// Emits a loop that carries words and floating-point values, with the initial values `ints` and `numbers`. `body`
-    /// emits one iteration: it returns whether the loop continues, and the next values. Returns the values of the last
-    /// iteration.
+    /// Emits a loop that carries integers and floating-point values, with the initial values `ints` and `numbers`.
+    /// `body` emits one iteration: it returns whether the loop continues, and the values of the next iteration. Returns
+    /// the values after the last iteration.
     pub fn repeat_with<const W: usize, const N: usize>(
         &'p self,
         ints: [Int<'p>; W],

@@ -18,30 +18,29 @@ pub(super) struct DoubleWord<'p> {
 }
 
 impl<'p> DoubleWord<'p> {
-    /// Creates a double-word value from normalised parts.
+    /// Creates the double-word value `high + low`; `high` must be this sum, rounded.
     pub fn new([high, low]: [Real<'p>; 2]) -> Self {
         Self { high, low }
     }
 
-    /// The exact product of two floating-point values.
+    /// Returns the exact product of two floating-point values.
     pub fn product(a: Real<'p>, b: Real<'p>) -> Self {
         Self::new(a.two_product(b))
     }
 
-    /// The product of two double-word values; the product of their low parts, which is negligible, is left out.
+    /// Returns the product of two double-word values, without the product of their low parts, which is negligible.
     pub fn times(self, other: Self) -> Self {
         let [high, low] = self.high.two_product(other.high);
         Self { high, low: low + self.high.mul_add(other.low, self.low * other.high) }
     }
 
-    /// The sum with a floating-point value that is smaller in magnitude than this value; if this value is zero, the
-    /// other may be any.
+    /// Returns the sum of this value and `other`, which must be smaller in magnitude unless this value is zero.
     pub fn and_less(self, other: Real<'p>) -> Self {
         let [high, left] = self.high.fast_sum(other);
         Self { high, low: left + self.low }
     }
 
-    /// The sum with a double-word value of any magnitude.
+    /// Returns the sum of two double-word values of any magnitude.
     pub fn plus(self, other: Self) -> Self {
         let [high, left] = self.high.two_sum(other.high);
         Self::new(high.fast_sum(left + (self.low + other.low)))

@@ -5,7 +5,8 @@ use super::formula::Natives;
 use super::formula_builder::Real;
 use super::tables::error_function::{ERF, LOG_ERFC, SCALED_ERFC};
 
-/// The error function: a polynomial near zero; elsewhere one minus the exponential of a polynomial for log(erfc).
+/// Returns the error function of `x`. It is a polynomial for magnitudes below 1; beyond, one minus the exponential of a
+/// polynomial for `log(erfc(x))`.
 pub(super) fn erf<'p>(x: Real<'p>, natives: Natives) -> Real<'p> {
     let formula = x.formula;
     let size = x.abs();
@@ -15,8 +16,8 @@ pub(super) fn erf<'p>(x: Real<'p>, natives: Natives) -> Real<'p> {
     size.is_less(1.0).select(near, far).with_sign_of(x)
 }
 
-/// The complementary error function. From 1/2 on, it is `e^(-x^2) / (1 + 2 x)` times a slowly varying function: a
-/// polynomial of `(x - k) / (x + k)` with a constant `k`.
+/// Returns the complementary error function of `x`. From 1/2 on, it is `e^(-x^2) / (1 + 2 x)` times a slowly varying
+/// function: a polynomial of `(x - k) / (x + k)` with a constant `k`.
 pub(super) fn erfc<'p>(x: Real<'p>) -> Real<'p> {
     let formula = x.formula;
     let size = x.abs();
@@ -28,8 +29,8 @@ pub(super) fn erfc<'p>(x: Real<'p>) -> Real<'p> {
     let [denominator, denominator_low] = (inside * 2.0).fast_sum(1.0);
     let scaled = numerator / denominator;
     let left = denominator_low.mul_add(-scaled, scaled.mul_add(-denominator, numerator) + numerator_low);
-    // The correction is `left` over the denominator. That is `left * scaled` over the numerator, which is 1.2 within a
-    // tenth.
+    // The correction is `left / denominator`, which equals `left * scaled / numerator`. The numerator differs from 1.2
+    // by less than 0.1, so 0.83 approximates its inverse.
     let scaled_low = left * (scaled * 0.83);
     let [square, square_low] = inside.two_product(inside);
     let power = exp_double_word(-square, Some(-square_low));

@@ -59,7 +59,8 @@ fn expansion(
             formula::append(builder, element, (*function, natives), expanded)
         })
     });
-    // The last operation defines the value that stands for the statement's result, so no other operation uses it.
+    // Define the statement's own result by the operation that computes it. It is the last one, so no other operation of
+    // the expansion uses its old number.
     for defined in expanded.iter_mut().flat_map(|statement| &mut statement.results) {
         if defined.0 == last {
             defined.0 = result;

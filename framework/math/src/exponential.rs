@@ -87,7 +87,7 @@ pub(super) fn exp10<'p>(x: Real<'p>) -> Real<'p> {
     rest.mul_add(EXP10.at(rest), 1.0).scaled(exponent)
 }
 
-/// `e^x - 1`, computed as half of it, so that it does not overflow early.
+/// Returns `e^x - 1`. It computes half of the result first, so that large results do not overflow early.
 pub(super) fn expm1<'p>(x: Real<'p>) -> Real<'p> {
     let formula = x.formula;
     let [low, high] = formula.by_type([-30.0, 89.0], [-60.0, 710.0]);

@@ -10,7 +10,7 @@ use tilewright_kernel::Rounding;
 use tilewright_kernel::{Builder, Element, MathFunction, Value};
 
 /// Appends the operations of a scalar math function of type `element`; returns its result, which the last of them
-/// defines. The function takes as many of `operands` as it has, the first ones.
+/// defines. A function of fewer than three operands takes the first ones of `operands` and ignores the others.
 pub(super) fn append(
     builder: &mut Builder,
     element: Element,
@@ -21,7 +21,7 @@ pub(super) fn append(
     formula(function, natives, operands.map(|operand| fb.real(operand))).value
 }
 
-/// The functions that the target computes by an instruction, among those that formulas of other functions use.
+/// The math functions that the target computes by an instruction, among those that the formulas of other functions use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Natives {
     pub exp2: bool,

@@ -55,12 +55,12 @@ impl<'p> FormulaBuilder<'p> {
         self.by_type(127, 1023)
     }
 
-    /// The encoding of a number that is rounded to the floating-point type.
+    /// Returns the encoding of `constant`, rounded to the floating-point type.
     pub fn bits_of(&self, constant: f64) -> u64 {
         if self.is_single() { u64::from((constant as f32).to_bits()) } else { constant.to_bits() }
     }
 
-    /// Runs `append`, which appends operations to the kernel, and returns the value that it returns.
+    /// Calls `append`, which appends operations to the kernel, and returns the kernel value that `append` returns.
     pub fn build(&self, append: impl FnOnce(&mut Builder) -> Value) -> Value {
         append(&mut self.builder.borrow_mut())
     }
@@ -87,7 +87,7 @@ impl<'p> FormulaBuilder<'p> {
         Int { formula: self, value }
     }
 
-    /// The entry of a table with this index, as a constant of the floating-point type.
+    /// Returns the entry of a table with this index, as a constant of the floating-point type.
     pub fn entry(&'p self, table: &Table, index: usize) -> Real<'p> {
         self.constant(table.entry(self.is_single(), index))
     }

@@ -12,7 +12,7 @@ use super::tables::constants::{HALF_LOG_TAU, PI};
 use super::tables::gamma::{LOG_GAMMA_1, LOG_GAMMA_2, STIRLING};
 use super::tables::trigonometric::{COS, SIN};
 
-/// `log(gamma(x))` for `x` from 3 on, by Stirling's series.
+/// Returns `log(gamma(x))` for `x` from 3 on, by Stirling's series.
 fn stirling<'p>(x: Real<'p>) -> DoubleWord<'p> {
     let formula = x.formula;
     let inverse = 1.0 / x;
@@ -24,8 +24,8 @@ fn stirling<'p>(x: Real<'p>) -> DoubleWord<'p> {
     main.plus(rest.plus(DoubleWord::new([series, formula.constant(0.0)])))
 }
 
-/// `log(gamma(x))` for `x` above 0. If the returned condition holds, as it does for `x` below 1/2, the returned value
-/// is `log(gamma(x + 1))` instead.
+/// Returns `log(gamma(x))` for `x` above 0, as the second value. If the first value, a condition, is true, as it is for
+/// `x` below 1/2, the second is `log(gamma(x + 1))` instead.
 fn log_gamma<'p>(x: Real<'p>) -> (Bool<'p>, DoubleWord<'p>) {
     let formula = x.formula;
     let is_less = x.is_less(0.5);
@@ -77,7 +77,7 @@ fn reflected<'p>(divisor: DoubleWord<'p>) -> Real<'p> {
 
 pub(super) fn lgamma<'p>(x: Real<'p>) -> Real<'p> {
     let formula = x.formula;
-    // Results beyond are infinite.
+    // Results for greater magnitudes are infinite.
     let greatest = formula.by_type(4.085_003_1e36, 2.559_983_327_851_638_3e305);
     let size = x.abs().clamped(0.0, greatest);
     let (is_less, value) = log_gamma(size);
@@ -94,7 +94,7 @@ pub(super) fn lgamma<'p>(x: Real<'p>) -> Real<'p> {
 
 pub(super) fn tgamma<'p>(x: Real<'p>) -> Real<'p> {
     let formula = x.formula;
-    // Results beyond are infinite for positive arguments and zero for negative ones.
+    // Beyond these magnitudes, results are infinite for positive arguments and zero for negative ones.
     let size = x.abs().clamped(0.0, formula.by_type(45.0, 190.0));
     let (is_less, value) = log_gamma(size);
     let Power { high, low, exponent } = exp_double_word(value.high, Some(value.low));

@@ -5,8 +5,9 @@ use super::formula::Natives;
 use super::formula_builder::Real;
 use super::tables::hyperbolic::{SINH, TANH};
 
-/// `(e^x + sign e^-x) / 2` for `x` not negative. It is computed from half of the exponential, so that it does not
-/// overflow early; the rounding error of the exponential is added to the smaller term.
+/// Returns `(e^x + sign * e^-x) / 2` for `x` from zero on: `sign` is 1 for the hyperbolic cosine, -1 for the sine. It
+/// is computed from half of the exponential, so that it does not overflow early; the rounding error of the exponential
+/// is added to the smaller term.
 fn half_sum<'p>(x: Real<'p>, sign: f64) -> Real<'p> {
     let greatest = x.formula.by_type(89.5, 710.6);
     let Power { high, low, exponent } = exp_double_word(x.clamped(0.0, greatest), None);

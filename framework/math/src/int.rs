@@ -46,7 +46,7 @@ impl<'p> Int<'p> {
         self.binary(Binary::ShrS, by)
     }
 
-    /// The upper half of the product of two unsigned integers.
+    /// Returns the upper half of the bits of the product of two unsigned integers.
     pub fn mul_high(self, other: impl Bits<'p>) -> Self {
         self.binary(Binary::MulHighU, other)
     }
@@ -87,7 +87,7 @@ impl<'p> Int<'p> {
         }))
     }
 
-    /// Two to the power of the integer, as a floating-point value; it must be a normal one.
+    /// Returns two to the power of this integer as a floating-point value; the result must be a normal number.
     pub fn power_of_two(self) -> Real<'p> {
         ((self + self.formula.bias()) << self.formula.fraction()).as_real()
     }

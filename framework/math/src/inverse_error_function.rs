@@ -10,7 +10,7 @@ use super::logarithm::log;
 use super::tables::inverse_error_function::{FAR, MIDDLE, NEAR};
 use super::tables::scaled_error_function::SCALED;
 
-/// The inverse of the error function at `x`; `rest` is `1 - x^2`.
+/// Returns the inverse of the error function at `x`; `rest` is `1 - x^2`, which the caller knows more accurately.
 fn inverse<'p>(x: Real<'p>, rest: Real<'p>) -> Real<'p> {
     let formula = x.formula;
     let w = -log(rest);
@@ -34,12 +34,12 @@ pub(super) fn erfcinv<'p>(y: Real<'p>) -> Real<'p> {
     (y.is_equal(0.0) | y.is_equal(2.0)).select(at_end, inverse(1.0 - y, rest))
 }
 
-/// The scaled complementary error function, `e^(x^2) erfc(x)`. For `x` from zero on, it is a slowly varying function
-/// over `1 + 2 x`; below zero, `2 e^(x^2)` minus the function at `-x`.
+/// Returns the scaled complementary error function, `e^(x^2) erfc(x)`. For `x` from zero on, it is a slowly varying
+/// function of `x`, divided by `1 + 2 x`; below zero, it is `2 e^(x^2)` minus the scaled function at `-x`.
 pub(super) fn erfcx<'p>(x: Real<'p>) -> Real<'p> {
     let formula = x.formula;
     let size = x.abs();
-    // `t` is one beyond.
+    // Beyond 1e30, the polynomial's argument rounds to one.
     let inside = size.clamped(0.0, 1e30);
     let middle = formula.by_type(2.0, 4.0);
     let above = SCALED.at((inside - middle) / (inside + middle));
@@ -49,7 +49,7 @@ pub(super) fn erfcx<'p>(x: Real<'p>) -> Real<'p> {
     let left = denominator_low.mul_add(-quotient, quotient.mul_add(-denominator, numerator) + numerator_low);
     let above = 0.5 * (quotient + left / denominator);
     let above = size.is_equal(f64::INFINITY).select(0.0, above);
-    // Results beyond are infinite.
+    // Results for arguments of greater magnitude are infinite.
     let inside = size.clamped(0.0, formula.by_type(9.5, 26.9));
     let [square, square_low] = inside.two_product(inside);
     let power = exp_double_word(square, Some(square_low));

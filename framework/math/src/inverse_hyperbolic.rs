@@ -5,7 +5,7 @@ use super::logarithm::{log, log_of_one_and};
 use super::tables::constants::LN_2;
 use super::tables::hyperbolic::{ASINH, ATANH};
 
-/// The limit above which 1 is negligible next to the argument's square.
+/// Returns the magnitude of arguments above which 1 is negligible next to the argument's square.
 fn far<'p>(x: Real<'p>) -> f64 {
     x.formula.by_type(65_536.0, 4_294_967_296.0)
 }
@@ -29,7 +29,7 @@ pub(super) fn asinh<'p>(x: Real<'p>) -> Real<'p> {
     let near = (size * z).mul_add(ASINH.at(z), size);
     let limit = far(x);
     let inside = size.clamped(0.0, limit);
-    // `x + sqrt(x^2 + 1)` equals one plus `x + (sqrt(x^2 + 1) - 1)`; the logarithm takes the second term.
+    // `x + sqrt(x^2 + 1)` equals `1 + (x + (sqrt(x^2 + 1) - 1))`; `log_of_one_and` takes the part after the first 1.
     let [square, left] = inside.two_product(inside);
     let [sum, more] = square.two_sum(1.0);
     let [root, rest] = sqrt_high_low(sum, more + left);
@@ -41,8 +41,8 @@ pub(super) fn asinh<'p>(x: Real<'p>) -> Real<'p> {
     is_far.select(log_of_twice(size), result).with_sign_of(x)
 }
 
-/// The inverse hyperbolic cosine, the logarithm of `x + sqrt(x^2 - 1)`; with `t = x - 1`, that is one plus `t + sqrt(2
-/// t + t^2)`.
+/// Returns the inverse hyperbolic cosine, `log(x + sqrt(x^2 - 1))`. With `t = x - 1`, the logarithm's argument is `1 +
+/// t + sqrt(2 t + t^2)`.
 pub(super) fn acosh<'p>(x: Real<'p>) -> Real<'p> {
     let limit = far(x);
     let t = x.clamped(1.0, limit) - 1.0;

@@ -5,13 +5,13 @@ use super::table::Table;
 use super::tables::constants::{HALF_PI, PI};
 use super::tables::inverse_trigonometric::{ASIN, ATAN};
 
-/// Returns the arc tangent of a value between 0 and 1, as that value and a correction to add to it.
+/// Returns the arc tangent of a value between 0 and 1 as a sum of two parts: the value itself and a correction.
 fn small_angle<'p>(tangent: Real<'p>) -> [Real<'p>; 2] {
     let z = tangent * tangent;
     [tangent, (tangent * z) * ATAN.at(z)]
 }
 
-/// Returns a constant (pi / 2 or pi) minus an angle, which is the sum of two parts.
+/// Returns a constant (pi / 2 or pi) minus an angle; the angle is given as a sum of two parts.
 fn less_than<'p>(constant: &Table, [angle, rest]: [Real<'p>; 2]) -> Real<'p> {
     let formula = angle.formula;
     let [high, low] = formula.entry(constant, 0).fast_sum(-angle);
@@ -30,7 +30,8 @@ pub(super) fn atan2<'p>(y: Real<'p>, x: Real<'p>) -> Real<'p> {
     let (height, width) = (y.abs(), x.abs());
     let is_steep = width.is_less(height);
     let (less, greater) = (is_steep.select(width, height), is_steep.select(height, width));
-    // At the origin, C defines the angle as that of an axis; if both coordinates are infinite, as that of a diagonal.
+    // If both coordinates are zero, C defines the angle as that of an axis; if both are infinite, as that of a
+    // diagonal.
     let is_origin = greater.is_equal(0.0);
     let tangent = less.is_equal(greater).select(1.0, less / greater);
     let angle = small_angle(is_origin.select(0.0, tangent));

@@ -10,8 +10,8 @@ use super::table::Table;
 use super::tables::constants::{LN_2, LOG2_E, LOG10_2, LOG10_E, TWO_THIRDS};
 use super::tables::logarithm::{ATANH_TAIL, LOG};
 
-/// The base of a logarithm. `scale` is one over the natural logarithm of the base (`None` if that is one), `of_two` the
-/// logarithm of two to the base (`None` if that is one).
+/// The base of a logarithm. `scale` is the inverse of the base's natural logarithm, `of_two` the logarithm of two to
+/// this base; `None` means that the number is 1.
 struct Base {
     scale: Option<&'static Table>,
     of_two: Option<&'static Table>,
@@ -31,7 +31,8 @@ fn exponent_of<'p>(x: Real<'p>) -> Int<'p> {
     (x.bits() - min_positive(x.formula)).shr_s(x.formula.fraction())
 }
 
-/// Splits a finite positive value, which is `(1 + f) * 2^e`; returns `f` and `e`.
+/// Splits a finite positive value `(1 + f) * 2^e`, with `1 + f` between the square roots of 1/2 and 2; returns `(f,
+/// e)`.
 pub(super) fn reduced<'p>(x: Real<'p>) -> (Real<'p>, Real<'p>) {
     let formula = x.formula;
     let lifted_by = formula.fraction() + 1;

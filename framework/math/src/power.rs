@@ -23,8 +23,8 @@ fn parity<'p>(y: Real<'p>) -> (Bool<'p>, Bool<'p>) {
 
 /// Returns `size` to the power of `y`, for a finite positive `size`.
 fn magnitude<'p>(size: Real<'p>, y: Real<'p>) -> Real<'p> {
-    // `most` limits `y`: greater exponents give finite nonzero results only for the base one. `range` limits the binary
-    // exponent of the result: beyond it, the result is zero or infinite.
+    // `most` limits the magnitude of `y`: greater exponents give finite nonzero results only for the base one. `range`
+    // limits the binary exponent of the result: beyond it, the result is zero or infinite.
     let (most, range) = size.formula.by_type((1e12, 160.0), (1e22, 1100.0));
     let y = y.clamped(-most, most);
     let log = log2_double_word(size);

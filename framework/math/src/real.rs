@@ -56,7 +56,7 @@ impl<'p> Real<'p> {
         }
     }
 
-    /// `self * multiplier + term` with one rounding.
+    /// Returns `self * multiplier + term` with one rounding.
     pub fn mul_add(self, multiplier: impl Number<'p>, term: impl Number<'p>) -> Self {
         let (multiplier, term) = (multiplier.at(self.formula), term.at(self.formula));
         self.formula.real(self.formula.build(|builder| builder.fma(self.value, multiplier.value, term.value)))
@@ -97,13 +97,14 @@ impl<'p> Real<'p> {
         self.compare(Compare::FUnordered, other)
     }
 
-    /// The bits of the value, as an integer.
+    /// Returns the encoding of the value as an integer of the same width.
     pub fn bits(self) -> Int<'p> {
         let ty = self.formula.int_type();
         self.formula.int_of(self.formula.build(|builder| builder.cast(Cast::Bits, self.value, ty)))
     }
 
-    /// Converts to an integer, rounding toward zero; unspecified if it is out of range.
+    /// Converts to an integer, rounding toward zero; the result is unspecified if the value is out of the integer's
+    /// range.
     pub fn to_int(self) -> Int<'p> {
         let ty = self.formula.int_type();
         self.formula.int_of(self.formula.build(|builder| builder.cast(Cast::IntS, self.value, ty)))
@@ -153,14 +154,15 @@ impl<'p> Real<'p> {
         self * half.power_of_two() * rest.power_of_two()
     }
 
-    /// The rounded sum `self + low` and its rounding error, for `|self| >= |low|` or `self` zero (Fast2Sum).
+    /// Returns the rounded sum `self + low` and its rounding error. The magnitude of `self` must be at least that of
+    /// `low`, unless `self` is zero (Fast2Sum).
     pub fn fast_sum(self, low: impl Number<'p>) -> [Self; 2] {
         let low = low.at(self.formula);
         let high = self + low;
         [high, (self - high) + low]
     }
 
-    /// The rounded sum of `self` and `other`, and its rounding error, for operands of any magnitude (2Sum).
+    /// Returns the rounded sum of `self` and `other` and its rounding error, for operands of any magnitude (2Sum).
     pub fn two_sum(self, other: impl Number<'p>) -> [Self; 2] {
         let other = other.at(self.formula);
         let sum = self + other;

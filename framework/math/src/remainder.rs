@@ -2,9 +2,9 @@
 
 use super::formula_builder::{Int, Real};
 
-/// The exact remainder of `x / y`, with the quotient rounded toward zero; it has the sign of `x` (C `fmod`). If the
-/// quotient is at most `2^(fraction - 1)`, a fused multiply-add with the truncated quotient gives the remainder, or the
-/// remainder minus the divisor. Greater quotients take a long division.
+/// Returns the exact remainder of `x / y`, with the quotient rounded toward zero; it has the sign of `x` (C `fmod`). If
+/// the quotient is at most `2^(fraction - 1)`, a fused multiply-add with the truncated quotient gives the remainder, or
+/// the remainder minus the divisor. Greater quotients take a long division.
 pub(super) fn fmod<'p>(x: Real<'p>, y: Real<'p>) -> Real<'p> {
     let formula = x.formula;
     let (size, divisor) = (x.abs(), y.abs());
@@ -22,8 +22,8 @@ pub(super) fn fmod<'p>(x: Real<'p>, y: Real<'p>) -> Real<'p> {
     x.is_unordered(y).select(f64::NAN, result)
 }
 
-/// The exact remainder of `x / y`, with the quotient rounded to nearest (C `remainder`). It reduces `x` modulo twice
-/// the divisor, and then subtracts the divisor up to twice, which is exact.
+/// Returns the exact remainder of `x / y`, with the quotient rounded to nearest (C `remainder`). It reduces `x` modulo
+/// twice the divisor, and then subtracts the divisor up to twice, which is exact.
 pub(super) fn remainder<'p>(x: Real<'p>, y: Real<'p>) -> Real<'p> {
     let (size, divisor) = (x.abs(), y.abs());
     let rest = fmod(size, divisor + divisor);

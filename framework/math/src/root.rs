@@ -6,8 +6,9 @@ use super::formula_builder::Real;
 /// Its degree is 4, and its relative error is below 2^-7.1.
 const GUESS: [f64; 5] = [2.6753898, -7.053142, 13.887896, -13.297517, 4.7944007];
 
-/// The cube root. It approximates the inverse cube root, refines it by steps that triple its correct digits, multiplies
-/// its square by the value, and applies one Newton step with the residual of the cube.
+/// Returns the cube root of `x`. It approximates the inverse cube root of the mantissa, refines it by steps that triple
+/// the correct digits, multiplies its square by the mantissa, and applies one Newton step with the residual of the
+/// cube.
 pub(super) fn cbrt<'p>(x: Real<'p>) -> Real<'p> {
     let formula = x.formula;
     let (fraction, bias) = (formula.fraction(), formula.bias());
@@ -41,7 +42,8 @@ pub(super) fn rsqrt<'p>(x: Real<'p>) -> Real<'p> {
     1.0 / x.sqrt()
 }
 
-/// The hypotenuse `sqrt(x^2 + y^2)`: both values are scaled, so that squares neither overflow nor underflow.
+/// Returns the hypotenuse `sqrt(x^2 + y^2)`. Both values are scaled, so that their squares neither overflow nor
+/// underflow.
 pub(super) fn hypot<'p>(x: Real<'p>, y: Real<'p>) -> Real<'p> {
     let formula = x.formula;
     let (x, y) = (x.abs(), y.abs());

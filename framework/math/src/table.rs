@@ -9,13 +9,13 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// The entry with this index for `f32` (if `is_single`) or `f64`; zero beyond the last entry.
+    /// Returns the entry with this index for `f32` (if `is_single`) or for `f64`; zero beyond the last entry.
     pub fn entry(&self, is_single: bool, index: usize) -> f64 {
         let entry = if is_single { self.single.get(index).map(|&c| c.into()) } else { self.double.get(index).copied() };
         entry.unwrap_or(0.0)
     }
 
-    /// Number of entries for `f32` (if `is_single`) or `f64`.
+    /// Returns the number of entries for `f32` (if `is_single`) or for `f64`.
     pub fn len(&self, is_single: bool) -> usize {
         if is_single { self.single.len() } else { self.double.len() }
     }

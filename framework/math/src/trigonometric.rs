@@ -13,13 +13,14 @@ pub(super) fn sine<'p>(angle: &Angle<'p>, quarters: u64) -> Real<'p> {
     quadrant.has(1).select(cosine, sine).with_sign_changed(sign_of_quadrant(quadrant))
 }
 
-/// Returns the sign bit of the result in an integer: set in the quadrants in which the sine is negative.
+/// Returns an integer with the sign of the sine in this quadrant: the highest bit is set if the sine is negative there;
+/// all other bits are zero.
 fn sign_of_quadrant<'p>(quadrant: Int<'p>) -> Int<'p> {
     (quadrant & 2) << (quadrant.formula.width() - 2)
 }
 
 pub(super) fn sin<'p>(x: Real<'p>) -> Real<'p> {
-    // Sums lose the sign of zero.
+    // The sums in the formula lose the sign of a zero.
     x.is_equal(0.0).select(x, sine(&angle::reduced(x), 0))
 }
 
@@ -33,7 +34,7 @@ pub(super) fn tan<'p>(x: Real<'p>) -> Real<'p> {
     let rest = (r * z) * TAN.at(z);
     let slope = (r + rest).mul_add(r + rest, 1.0);
     let [tangent, left] = r.fast_sum(low.mul_add(slope, rest));
-    // In odd quadrants, the tangent is minus one over the sum of both parts.
+    // In odd quadrants, the result is minus one over the tangent, which is `tangent + left`.
     let inverse = -1.0 / tangent;
     let error = inverse.mul_add(tangent, 1.0);
     let turned = inverse.mul_add(inverse.mul_add(left, error), inverse);

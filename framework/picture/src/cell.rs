@@ -73,14 +73,14 @@ impl Cell {
         self
     }
 
-    /// Adds a kin string; cells that share one are framed together.
+    /// Adds a kin string; if the pointer is on a cell, all cells that share one of its kin strings get a faint frame.
     #[must_use]
     pub fn kin(mut self, kin: impl Into<String>) -> Self {
         self.kin.push(kin.into());
         self
     }
 
-    /// Adds kin strings; cells that share one are framed together.
+    /// Adds kin strings; if the pointer is on a cell, all cells that share one of its kin strings get a faint frame.
     #[must_use]
     pub fn kins(mut self, kin: impl IntoIterator<Item = String>) -> Self {
         self.kin.extend(kin);

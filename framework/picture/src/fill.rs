@@ -10,7 +10,8 @@ pub enum Fill {
     /// The colour of the background.
     #[default]
     Empty,
-    /// A colour for one of `of` items. The hue distinguishes the items, one of `shades` shades a second property.
+    /// A colour for one of `of` items: the hue distinguishes the items, the shade (one of `shades`) shows a second
+    /// property.
     Hue {
         /// Index of the item: a lane, warp, register or bank.
         index: u64,
@@ -94,8 +95,9 @@ impl Fill {
     }
 }
 
-/// Computes the colour of an item in a shade. Lighter tiers and shades share the range up to white; with at most eight
-/// items the shades get all of it.
+/// Computes the colour of an item in a shade. The hues of items 8 to 31 are mixed with white in up to three tiers, and
+/// shades are mixed with white within their tier; with at most eight items there is one tier, and shades get the whole
+/// range.
 fn hue(index: u64, of: u64, shade: u64, shades: u64) -> Rgb {
     let base = HUES[(index % 8) as usize];
     let tiers = of.div_ceil(8).clamp(1, 4);

@@ -118,8 +118,8 @@ impl Axis {
         self.bands.iter().zip(ends).filter(|(band, end)| band.start < *end && *end <= self.count)
     }
 
-    /// Returns the part of the axis in a range of rows or columns. A band that begins before the range begins at its
-    /// start.
+    /// Returns the part of the axis in a range of rows or columns. A band that begins before the range and reaches into
+    /// it begins at the start of the range.
     fn cropped(&self, range: &Range<usize>) -> Self {
         let starts_later = |next: Option<&Band>| next.is_none_or(|next| next.start > range.start);
         let reaches =

@@ -10,7 +10,7 @@ use crate::{Content, Panel, Picture};
 
 use block::Block;
 
-/// Max width of adjacent panels in plain text, in characters.
+/// Max width, in characters, of panels side by side if the style gives no width.
 const PLAIN_WIDTH: usize = 160;
 
 /// How colours are written to the terminal.

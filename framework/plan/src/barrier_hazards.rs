@@ -7,7 +7,8 @@ use std::collections::BTreeSet;
 
 use tilewright_target::Direction;
 
-/// The shared-memory buffers, each by a name of type `B`, that were read and written since the last block barrier.
+/// The shared-memory buffers that were read and that were written since the last block barrier; the caller names
+/// buffers by values of type `B`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BarrierHazards<B: Ord> {
     read: BTreeSet<B>,
@@ -27,9 +28,9 @@ impl<B: Ord> BarrierHazards<B> {
         self.written.clear();
     }
 
-    /// Whether an access needs a block barrier before it, because another thread may have written the accessed buffers
-    /// (read or write after write), or may have read them if this access is a store (write after read). `may_be`
-    /// returns true for every buffer that the access may touch.
+    /// Whether an access needs a block barrier before it: another thread may have written an accessed buffer (read or
+    /// write after write), or, if the access is a store, may have read one (write after read). `may_be` returns true
+    /// for every buffer that the access may touch.
     pub fn needs_barrier(&self, direction: Direction, may_be: impl Fn(&B) -> bool) -> bool {
         self.written.iter().any(&may_be) || direction == Direction::Store && self.read.iter().any(may_be)
     }

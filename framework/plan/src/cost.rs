@@ -41,7 +41,7 @@ pub struct Work {
     pub global: GlobalWork,
     /// Matrix instructions.
     pub matrix_instructions: f64,
-    /// Cycles of the compute unit's matrix pipes for all of these instructions.
+    /// Cycles of the compute unit's matrix pipes for all MMA instructions of the warp.
     pub matrix_cycles: f64,
     /// Operations of the longest dependent chain, each of which waits for the one before. Accesses of shared memory
     /// count as wavefronts, plain instructions as selects.
@@ -62,7 +62,7 @@ pub struct GlobalWork {
 }
 
 impl GlobalWork {
-    /// Returns the work of one of the `warps` warps that execute an access plan of the block.
+    /// Returns the work of one of the `warps` warps of a block that together execute the access plan `plan`.
     #[must_use]
     pub fn of(plan: &GlobalAccess, direction: Direction, warps: u32) -> Self {
         let [lines, sectors] = [plan.lines, plan.transactions].map(|all| all as f64 / f64::from(warps.max(1)));
@@ -85,12 +85,12 @@ impl GlobalWork {
     }
 }
 
-/// Time of one warp's [`Work`] on each resource, in cycles of the compute unit.
+/// The time that one warp's [`Work`] takes on each resource, in cycles of the compute unit.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Time {
-    /// Issue slots of all instructions, and the arithmetic pipe.
+    /// The issue slots of all instructions, and the time on the arithmetic pipe.
     pub issue: f64,
-    /// The pipe of shared memory: wavefronts, and shuffles.
+    /// The time on the pipe of shared memory: of wavefronts, and of shuffles.
     pub shared: f64,
     /// Accesses of global memory and their sectors.
     pub global: f64,
@@ -98,19 +98,20 @@ pub struct Time {
     pub matrix: f64,
     /// Arrivals at barriers.
     pub barriers: f64,
-    /// Latency of the dependent chain, divided among the warps that share the unit.
+    /// The latency of the dependent chain, divided by the number of warps that share the unit.
     pub latency: f64,
 }
 
 impl Time {
-    /// The time with nothing overlapped: the sum over the resources. Search adds the times of many operations, so it
-    /// needs a sum; equal weights are the first guess of the bottleneck.
+    /// Returns the time in cycles if nothing overlaps: the sum over the resources. Search adds the times of many
+    /// operations, so it needs a sum; equal weights are the first guess of the bottleneck.
     #[must_use]
     pub fn sum(&self) -> f64 {
         self.throughput() + self.latency
     }
 
-    /// The time without the latency: for work that other iterations of a pipelined loop hide.
+    /// Returns the sum of the time in cycles without the latency, for work whose latency is hidden by other iterations
+    /// of a pipelined loop.
     #[must_use]
     pub fn throughput(&self) -> f64 {
         self.issue + self.shared + self.global + self.matrix + self.barriers
@@ -187,13 +188,15 @@ impl Work {
             global: self.global.cycles(target),
             matrix: self.matrix_cycles,
             barriers: cycles(&barriers),
-            // All warps wait at a barrier of the block together; those at a barrier of a warp wait side by side.
+            // At a barrier of the block all warps wait together; at barriers of single warps, the waits of different
+            // warps overlap.
             latency: (waited + latencies(&barriers)) / warps.max(RESIDENT_WARPS) as f64,
         }
     }
 }
 
-/// Cycles of the compute unit for one plain instruction of a warp: an issue slot.
+/// Returns the cycles of the compute unit that one plain instruction of a warp takes: its issue slot, or its time on
+/// the arithmetic pipe if that is longer.
 #[must_use]
 pub fn issue_cycles(target: &TargetDescription) -> f64 {
     let slot = target.throughput.as_ref().map_or(0.5, |rates| 1.0 / rates.issues_per_cycle.max(1.0));
@@ -207,14 +210,15 @@ pub(crate) fn memory_latency(target: &TargetDescription) -> f64 {
     target.throughput.as_ref().map_or(MEMORY_LATENCY, |rates| rates.memory_latency)
 }
 
-/// Returns the numbers of operations that move words between threads: wavefronts of stores and of loads, shuffles by an
-/// index, shuffles by a lane xor, swaps.
+/// Returns the numbers of operations that move words between threads, in this order: wavefronts of stores, wavefronts
+/// of loads, shuffles by an index, shuffles by a lane xor, swaps.
 fn moved_words(counts: &Counts) -> [u64; 5] {
     let by_index = counts.shuffles.saturating_sub(counts.shuffles_xor + counts.swaps);
     [counts.wavefronts_stored, counts.wavefronts_loaded, by_index, counts.shuffles_xor, counts.swaps]
 }
 
-/// Returns the operations that move words between threads, each with its cost.
+/// Returns the operations that move words between threads, in the order of [`moved_words`]: for each kind the number of
+/// operations and the cost of one.
 fn costs_of_moves<'t>(counts: &Counts, table: &'t CostTable) -> [(u64, &'t Cost); 5] {
     let [stored, loaded, by_index, by_xor, swaps] = moved_words(counts);
     [

@@ -2,8 +2,8 @@
 
 use tilewright_layout::{Dim, LayoutError, LinearLayout, Space};
 
-/// Returns the layout with these input dims, each with its columns: the packed coordinate that each bit of the dim
-/// adds.
+/// Builds a layout from its input dims. Each dim has a list of columns: for each of its bits, lowest first, the packed
+/// coordinate that the bit adds.
 pub(crate) fn of_dims<C: AsRef<[u64]>>(dims: &[(Dim, C)], outs: &Space) -> Result<LinearLayout, LayoutError> {
     let (mut ins, mut columns) = (Space::default(), Vec::new());
     for (dim, own) in dims {
@@ -13,12 +13,14 @@ pub(crate) fn of_dims<C: AsRef<[u64]>>(dims: &[(Dim, C)], outs: &Space) -> Resul
     LinearLayout::from_columns(ins, outs.clone(), &columns)
 }
 
-/// Returns the distributed layout of one block whose register, lane and warp bits add these packed coordinates.
+/// Builds the distributed layout of one block from the columns of its register, lane and warp bits: for each bit,
+/// lowest first, the packed coordinate that the bit adds.
 pub(crate) fn distributed([registers, lanes, warps]: [&[u64]; 3], outs: &Space) -> Result<LinearLayout, LayoutError> {
     of_dims(&[(Dim::REGISTER, registers), (Dim::LANE, lanes), (Dim::WARP, warps), (Dim::BLOCK, &[])], outs)
 }
 
-/// Returns the memory layout of one block whose offset bits add these packed coordinates.
+/// Builds the memory layout of one block from the columns of its offset bits: for each bit, lowest first, the packed
+/// coordinate that the bit adds.
 pub(crate) fn in_memory(offsets: &[u64], outs: &Space) -> Result<LinearLayout, LayoutError> {
     of_dims(&[(Dim::OFFSET, offsets), (Dim::BLOCK, &[])], outs)
 }

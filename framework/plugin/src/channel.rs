@@ -96,7 +96,7 @@ impl Call {
     }
 }
 
-/// Receiver of calls to one plugin: the plugin's library in this process, or a process that serves the library.
+/// A receiver of calls to one plugin: the plugin's library in this process, or a process that serves the library.
 pub(super) trait Channel: Send + Sync {
     /// Returns the path of the plugin's library.
     fn file(&self) -> &Path;

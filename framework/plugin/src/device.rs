@@ -91,9 +91,9 @@ pub struct Launched {
     /// as real hardware.
     #[serde(default)]
     pub counts: Option<Counts>,
-    /// Sectors of global memory that the launch accessed. Only a device that interprets kernel IR operation by
-    /// operation fills it; then `counts` are exact counts of that IR, before any code generator. Never sent across the
-    /// plugin boundary.
+    /// Sectors of global memory that the launch accessed; `None` except on a device that interprets kernel IR operation
+    /// by operation. If they are known, `counts` are exact counts of that IR, before any code generator. Never sent
+    /// across the plugin boundary.
     #[serde(skip)]
     pub sectors: Option<Sectors>,
 }
@@ -134,7 +134,8 @@ pub enum LaunchArgument {
 }
 
 impl LaunchArgument {
-    /// Returns the value of a buffer or scalar argument and its width in bits; `address` maps a buffer to its address.
+    /// Returns the bits that the kernel receives for a buffer or scalar argument, and their number; `address` maps a
+    /// buffer to its address.
     ///
     /// # Errors
     /// [`DeviceError::Unsupported`] for a tensor, since only some devices support tensor maps; errors of `address`.

@@ -66,7 +66,7 @@ pub(super) fn debugging() -> bool {
     env::var_os(DEBUG_VARIABLE).is_some_and(|value| !value.is_empty() && value != "0")
 }
 
-/// Prints what happened to a candidate plugin if [`DEBUG_VARIABLE`] requests debug output.
+/// Prints `what`, which happened to a candidate plugin, to standard error, if [`DEBUG_VARIABLE`] requests debug output.
 pub(super) fn trace(candidate: &Path, what: &str) {
     if debugging() {
         eprintln!("plugin candidate {}: {what}", candidate.display());

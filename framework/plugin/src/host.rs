@@ -74,7 +74,7 @@ fn read_requests(mut input: impl Read + Send + 'static, finished: Arc<AtomicBool
             }
         }
         drop(requests);
-        // The host is gone, so a call that exceeds its timeout has no receiver.
+        // The host has closed the pipe, so no answer is needed; the running call still gets the rest of its time limit.
         thread::sleep(limit);
         if !finished.load(Ordering::Acquire) {
             end_at_once();

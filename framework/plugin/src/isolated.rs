@@ -46,8 +46,8 @@ pub(super) struct Isolated {
     command: HostCommand,
     file: PathBuf,
     limit: Duration,
-    /// The library opened in this process, if its manifest allows hosts to read its families and instructions in their
-    /// own process; else `None`.
+    /// The plugin's library, opened in this process, if its manifest allows reading families and instructions without a
+    /// process for the plugin; else `None`.
     tables: Option<Library>,
     state: Mutex<State>,
 }
@@ -57,7 +57,8 @@ struct State {
     running: Option<Running>,
     failed_starts: u32,
     next_id: u64,
-    /// The descriptions of the live targets by number, from which a new process creates them again.
+    /// The serialised descriptions of the live targets by the targets' numbers; a new process creates the targets again
+    /// from them.
     descriptions: BTreeMap<u64, Vec<u8>>,
 }
 
@@ -77,9 +78,9 @@ struct Running {
 }
 
 impl Isolated {
-    /// Creates the state without starting a process; the first call that needs the process starts it. If `tables` has
-    /// the library, opened in this process, tables are read from it, and only compilation and device calls need the
-    /// process.
+    /// Creates the state without starting a process; the first call that needs the process starts it. If `tables` is
+    /// the library, opened in this process, the families and instructions of targets are read from it, and only
+    /// compilation and device calls need the process.
     pub(super) fn new(command: HostCommand, file: PathBuf, limit: Duration, tables: Option<Library>) -> Self {
         Self { command, file, limit, tables, state: Mutex::default() }
     }
@@ -119,7 +120,8 @@ impl Isolated {
         self.send_call(state, &Call::Create { target, description }).map(|_| ())
     }
 
-    /// Sends one call and waits for its answer; kills the child process if it fails.
+    /// Sends one call and waits for its answer; if no complete answer comes, ends the child process and returns an
+    /// error.
     fn send_call(&self, state: &mut State, call: &Call) -> Result<Vec<u8>, PluginFailure> {
         let Some(mut running) = state.running.take() else {
             return Err(PluginFailure::internal("no process serves it"));
@@ -251,7 +253,7 @@ impl Isolated {
             Call::Destroy { target } => {
                 state.descriptions.remove(target);
                 let running = state.running.as_mut();
-                // Only a running process that has created the target must destroy it.
+                // The process destroys the target only if it runs and has created the target.
                 if !running.is_some_and(|running| running.created.remove(target)) {
                     return Ok(Vec::new());
                 }

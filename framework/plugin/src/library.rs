@@ -183,7 +183,8 @@ impl Library {
         targets.get(&target).cloned().ok_or_else(|| PluginFailure::internal(format!("there is no target {target}")))
     }
 
-    /// Calls a function of the plugin on a target that returns a blob; returns the blob's bytes.
+    /// Calls a function of the plugin's table, which returns a blob, on the target with the number `target`; returns
+    /// the bytes of the blob.
     fn blob(
         &self,
         target: u64,

@@ -49,7 +49,7 @@ pub fn listen(listener: Box<dyn Listener>) -> bool {
 }
 
 thread_local! {
-    /// The listeners that this thread has set, innermost last; the last one receives.
+    /// The listeners that this thread has set, innermost last; the innermost one receives the messages.
     static NEAREST: RefCell<Vec<Arc<dyn Listener>>> = const { RefCell::new(Vec::new()) };
 }
 

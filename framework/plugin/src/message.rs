@@ -75,8 +75,8 @@ pub(super) struct SamplesOfUse {
     pub samples: Vec<SampleLayout>,
 }
 
-/// Returns the uses for which samples cross the boundary: every warp size, blocks of up to 16 warps, elements of 8 to
-/// 64 bits.
+/// Returns the uses for which sample layouts are sent across the boundary: every warp size of the target, blocks of up
+/// to 16 warps, elements of 8 to 64 bits.
 fn uses(description: &TargetDescription) -> impl Iterator<Item = SampleUse> + '_ {
     description.lanes.choices.iter().flat_map(|&lanes| {
         let most = description.limits.lanes_per_block / lanes.max(1);
@@ -86,7 +86,7 @@ fn uses(description: &TargetDescription) -> impl Iterator<Item = SampleUse> + '_
 }
 
 impl<'a> TargetInfo<'a> {
-    /// Reads the requested pieces of a target's tables; the other fields are empty.
+    /// Reads the requested pieces of a target's tables; the fields of other pieces stay empty.
     pub(super) fn of(target: &'a dyn Target, pieces: &[Piece]) -> Result<Self, FactoryError> {
         let families = target.families();
         let mut info = Self::default();

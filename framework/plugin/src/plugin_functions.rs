@@ -7,7 +7,7 @@ use super::bytes::read_slice;
 use super::failure::{ErrorCode, PluginFailure};
 use super::functions::functions;
 
-/// Max architectures read from a plugin, and max messages read from an error.
+/// Max number of architectures read from a plugin, and of messages read from an error.
 pub(super) const MOST_ITEMS: u32 = 4096;
 
 functions! { Functions of PluginTable:
@@ -27,7 +27,8 @@ functions! { Functions of PluginTable:
 }
 
 impl Functions {
-    /// Calls a function of this table or of an optional table that returns a blob; returns the blob's bytes.
+    /// Calls a function of this table or of an optional table, which returns a blob; returns the bytes of the blob and
+    /// destroys it.
     pub(super) fn blob(
         &self,
         function: impl FnOnce(*mut *mut BlobHandle) -> *mut ErrorHandle,

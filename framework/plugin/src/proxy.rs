@@ -123,7 +123,8 @@ impl Target for Proxy {
     fn read_instructions(&self) -> Result<(), FactoryError> {
         if self.table.get().is_none() {
             let TargetInfo { instructions, unused, .. } = self.remote.pieces(Piece::Instructions)?;
-            // If two threads read the table at once, the second `set` has no effect; both have read the same table.
+            // If two threads read the table at the same time, the second `set` has no effect, which is harmless: both
+            // read the same table.
             let _ = self.table.set((self.checked(instructions)?, unused.into_owned()));
         }
         Ok(())
@@ -134,7 +135,8 @@ impl Target for Proxy {
             Some((rows, _)) => rows.clone(),
             None => self.checked(self.remote.pieces(Piece::InstructionsOf(kind))?.instructions)?,
         };
-        // A plugin of interface version 1.0 returns its whole table, whatever the requested kind.
+        // A plugin of interface version 1.0 returns its whole table, so the instructions of other kinds are removed
+        // here.
         rows.retain(|row| row.kind == kind);
         Ok(rows.into())
     }

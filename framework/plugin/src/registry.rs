@@ -23,7 +23,7 @@ use crate::Target;
 use tilewright_target::TargetDescription;
 
 /// How a registry found a plugin. If two plugins serve one architecture, the origin that is declared first here has
-/// precedence, and of equal origins the plugin that came first.
+/// precedence; of equal origins, the plugin that was added first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PluginOrigin {
     /// The user named the plugin's library.
@@ -198,7 +198,8 @@ impl Registry {
         Self { loading, entries: entries.collect(), refusals: Vec::new(), targets: Mutex::default() }
     }
 
-    /// Opens a plugin's library, or the library of a manifest; the plugin gets precedence over all others.
+    /// Opens a plugin's library, or the library of a manifest. The plugin gets precedence over linked and discovered
+    /// plugins, and over plugins that are loaded later.
     ///
     /// # Errors
     /// [`LoadError`]; the registry is unchanged.
@@ -374,7 +375,7 @@ impl Registry {
     /// # Errors
     /// [`RegistryError`].
     pub fn target_without_table(&self, description: &TargetDescription) -> Result<Arc<dyn Target>, RegistryError> {
-        // The lock is held while the target is created, so that it is created once.
+        // The lock is held while the target is created, so that concurrent requests create it only once.
         let mut targets = self.targets.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = targets.iter().find(|target| target.description() == description) {
             return Ok(Arc::clone(known));

@@ -24,7 +24,8 @@ pub fn instruction_table(groups: &[InstructionGroup], architecture: &str) -> Vec
     groups.iter().flat_map(|group| (group.rows)(architecture)).collect()
 }
 
-/// A vendor: what all its targets share. [`VendorTarget`] makes a [`Target`] of it.
+/// The families, instructions, compiler and devices that all targets of a vendor share; [`VendorTarget`] makes a
+/// [`Target`] of them.
 pub trait Vendor: Send + Sync + 'static {
     /// The names of the vendor's architectures, as target files spell them.
     const ARCHITECTURES: &'static [&'static str];

@@ -86,7 +86,8 @@ pub(super) fn read_without_unknown<T: DeserializeOwned>(
     }
 }
 
-/// Reads the body of an envelope of a known version as a `T`; the inner error means that the body is not a `T`.
+/// Reads the body of an envelope of a known version as a `T`. The outer error is that of the envelope, the inner error
+/// means that the body is no `T`.
 fn read_body<T: DeserializeOwned>(bytes: &[u8]) -> Result<Result<T, CborError>, WireError> {
     within_bounds(bytes.len())?;
     let found = match cbor::read::<Incoming<T>>(bytes, MAX_DEPTH) {
@@ -94,8 +95,8 @@ fn read_body<T: DeserializeOwned>(bytes: &[u8]) -> Result<Result<T, CborError>, 
         Ok((_, rest)) => return Err(WireError::Malformed(format!("{} bytes after the end", rest.len()))),
         Err(mismatch) => Err(mismatch),
     };
-    // The body of a later version may be of another type, so its version is checked before an error of the body is
-    // returned.
+    // The body of a later version may be of another type, so the version is checked before an error in the body is
+    // reported.
     let version = match &found {
         Ok(incoming) => incoming.version,
         Err(_) => cbor::read::<Incoming<IgnoredAny>>(bytes, MAX_DEPTH)?.0.version,

@@ -1,14 +1,15 @@
-//! Example program: writes the inputs in the folders `corpus/NAME` to the committed files `corpus/NAME.txt`, shortest
-//! first.
+//! Example program: writes the inputs in each folder `corpus/NAME`, shortest first, to the committed file
+//! `corpus/NAME.txt`.
 //!
-//! Run `cargo run --release -p tilewright-properties --example keep` after the folders were merged.
+//! Run `cargo run --release -p tilewright-properties --example keep` after libFuzzer has added or merged inputs in the
+//! folders.
 
 use std::fs;
 use std::io;
 
 use tilewright_properties::{PROPERTIES, corpus};
 
-/// Approximate maximum size of a committed file in bytes; longer inputs are left out.
+/// Approximate maximum size of a committed file in bytes; the longest inputs, which would exceed it, are left out.
 const LONGEST: usize = 256 << 10;
 
 fn main() -> io::Result<()> {

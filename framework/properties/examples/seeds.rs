@@ -19,7 +19,8 @@ use tilewright_plugin::wire;
 use tilewright_properties::{PROPERTIES, corpus};
 use tilewright_target::TargetDescription;
 
-/// A kernel with operations that no layout conversion has: tensor memory, queues and mbarriers.
+/// The text of a kernel with operations that occur in no kernel of a layout conversion: tensor memory, queues and
+/// mbarriers.
 const TENSOR_MEMORY: &str = "kernel tile() lanes 32 warps 4 {
   shared 0: 8 bytes align 8
   %0: ptr.shared = shared_address 0
@@ -35,7 +36,7 @@ const TENSOR_MEMORY: &str = "kernel tile() lanes 32 warps 4 {
 
 type Done = Result<(), Box<dyn Error>>;
 
-/// The corpus folder of a fuzz target, and the number of files written to it so far.
+/// The corpus folder of a fuzz target, and the number of files written to it so far, which numbers the next file.
 struct Corpus {
     folder: PathBuf,
     files: usize,
@@ -59,7 +60,7 @@ fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Returns the JSON lines of all files `tests/data/NAME` of the framework and of the plugins.
+/// Parses every line of all files `tests/data/NAME` of the framework and of the plugins as JSON; returns the values.
 fn rows(name: &str) -> Result<Vec<Value>, Box<dyn Error>> {
     let mut folders = vec![repository().join("framework")];
     for plugin in fs::read_dir(repository().join("plugins"))? {
@@ -80,7 +81,8 @@ fn targets() -> Result<Vec<(String, TargetDescription)>, Box<dyn Error>> {
     Ok(found)
 }
 
-/// Returns modules with one kernel each: conversions between pairs of sample layouts of a 32 x 32 tensor.
+/// Returns modules with one kernel each: layout conversions for `target` between sample layouts of a 32 x 32 tensor of
+/// 16-bit elements.
 fn modules(target: &TargetDescription) -> Vec<Module> {
     let lanes = target.lanes.default;
     let samples = Neutral.samples(SampleUse { lanes, warps: 2, element_bits: 16 });
@@ -122,7 +124,7 @@ fn cute() -> Done {
     corpus.add("Swizzle<2,0,-2> o 4 o ((4,8),(2,2)):((32,1),(16,8))")
 }
 
-/// Returns modules with kernels that have tensor map parameters.
+/// Returns kernel modules whose kernels have tensor-map parameters.
 fn mapped() -> Result<Vec<Module>, Box<dyn Error>> {
     let texts = [
         "kernel k(%0 t: map 16 bits box 64 x 8 mix 3 0x70 outside zeros) lanes 32 warps 1 {\n}",
@@ -170,7 +172,7 @@ fn tile_programs() -> Done {
     for program in fs::read_dir(repository().join("framework/tile/tests/programs"))? {
         let text = fs::read_to_string(program?.path())?;
         corpus.add(&text)?;
-        // Each function on its own as well, because short inputs are tried more often.
+        // Adds each function as an input of its own too, because libFuzzer tries short inputs more often.
         for function in text.split("\n  }\n").filter(|function| function.contains("tt.func")) {
             let start = function.find("tt.func").unwrap_or(0);
             corpus.add(format!("{}\n}}", &function[start..]))?;
@@ -185,7 +187,7 @@ fn manifests() -> Done {
     Corpus::of("plugin_manifest")?.add(manifest)
 }
 
-/// Writes each committed input as a file of its fuzz target's corpus folder.
+/// Writes each input of the committed corpora as a file of its fuzz target's corpus folder.
 fn kept() -> Done {
     for property in PROPERTIES {
         let mut folder = Corpus { files: 1_000_000, ..Corpus::of(property.name)? };

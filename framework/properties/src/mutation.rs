@@ -7,7 +7,7 @@ use tilewright_testkit::seeded_rng::SeededRng;
 /// Max length of a mutated input in bytes.
 pub const LONGEST: usize = 1 << 14;
 
-/// Boundary values of integer types, as decimal text.
+/// Numbers at limits of integer types and of typical sizes, as decimal text.
 const NUMBERS: [&str; 12] = [
     "0",
     "-1",
@@ -23,7 +23,7 @@ const NUMBERS: [&str; 12] = [
     "99999999999999999999999",
 ];
 
-/// A sequence of mutations, determined by its seed.
+/// A pseudo-random sequence of mutated inputs, determined by its seed.
 #[derive(Debug, Clone)]
 pub struct Mutations(SeededRng);
 
@@ -34,7 +34,8 @@ impl Mutations {
         Self(SeededRng::new(seed))
     }
 
-    /// Returns one of `inputs` with one to four mutations; empty if there are no inputs.
+    /// Returns a mutated copy of one of `inputs`, chosen at random, after one to four mutations; empty bytes if there
+    /// are no inputs.
     pub fn next(&mut self, inputs: &[Vec<u8>]) -> Vec<u8> {
         if inputs.is_empty() {
             return Vec::new();
@@ -71,8 +72,8 @@ impl Mutations {
         }
     }
 
-    /// Replaces the first decimal number at or after byte `at` by a boundary value of an integer type; if there is
-    /// none, inserts the value at `at`.
+    /// Replaces the first decimal number of `input` at or after byte `at` by a random entry of `NUMBERS`; if no number
+    /// follows, inserts the entry at `at`.
     fn number(&mut self, input: &mut Vec<u8>, at: usize) {
         let digit = |byte: &u8| byte.is_ascii_digit();
         let start = input[at..].iter().position(digit).map_or(at, |found| at + found);

@@ -7,7 +7,8 @@ use tempfile::TempDir;
 use tilewright_plugin::{MANIFEST_SUFFIX, Manifest};
 
 thread_local! {
-    /// A temporary folder for the manifest file, with an empty library `lib.so` that a manifest may name.
+    /// A temporary folder for the manifest file that [`check`] writes. It contains an empty file `lib.so`, which a
+    /// manifest may name as its library.
     static DIRECTORY: TempDir = {
         let directory = tempfile::tempdir().expect("a folder");
         fs::write(directory.path().join("lib.so"), []).expect("a library");

@@ -12,7 +12,7 @@ pub(super) fn field<'a>(inputs: &'a Json, name: &str) -> Result<&'a Json, Operat
     inputs.get(name).ok_or_else(|| wrong(format!("`{name}` is missing from `inputs`")))
 }
 
-/// Returns the value of an input that may be left out or null.
+/// Returns the value of an optional input; `None` if it is left out or null.
 pub(super) fn optional<'a>(inputs: &'a Json, name: &str) -> Option<&'a Json> {
     inputs.get(name).filter(|value| !value.is_null())
 }
@@ -78,7 +78,7 @@ pub(super) fn points(inputs: &Json) -> Result<Vec<Vec<(Dim, u64)>>, OperationErr
 /// Returns the JSON form of a layout, or the error of the layout algebra as [`OperationError::Undefined`].
 pub(super) fn answer(found: Result<LinearLayout, LayoutError>) -> Answer {
     let layout = found.map_err(|error| undefined(&error.to_string()))?;
-    // The size 2^64 itself needs 65 bits.
+    // The JSON form has sizes as 64-bit numbers, which 2^64 does not fit.
     match layout.ins().iter().chain(layout.outs().iter()).find(|&(_, bits)| bits > 63) {
         Some((dim, _)) => Err(undefined(&format!("{dim} has 2^64 positions: at most 2^63 can be written"))),
         None => Ok(layout_to_json(&layout)),

@@ -44,7 +44,7 @@ pub fn resolve_layouts(
     Ok(())
 }
 
-/// Whether a layout is given by its bases, or by nothing that could be a family.
+/// Whether a layout input names no family: it has bases, or is of a form that names none, and stays as it is.
 fn has_bases(value: &Json) -> bool {
     let family = |fields: &Map<String, Json>| ["kind", "params", "layout"].iter().any(|key| fields.contains_key(*key));
     !(value.is_string() || value.as_object().is_some_and(|fields| family(fields) && !fields.contains_key("in_dims")))

@@ -14,7 +14,7 @@ pub struct LayoutOperation {
     pub name: &'static str,
     /// Other names of the operation: those of Triton's `LinearLayout`, of its helpers and of its Python binding.
     pub aliases: &'static [&'static str],
-    /// The inputs, in the order of the text.
+    /// The inputs of the operation, in the order in which its usage lists them.
     pub inputs: &'static [OperationInput],
     /// The result: `layout`, or the fields of an object.
     pub result: &'static str,

@@ -58,19 +58,19 @@ pub struct ProgramOptions {
 }
 
 impl ProgramOptions {
-    /// Sets the number of warps of a block.
+    /// Sets the number of warps of a block ([`Self::warps`]).
     #[must_use]
     pub fn with_warps(self, warps: impl Into<Option<u32>>) -> Self {
         Self { warps: warps.into(), ..self }
     }
 
-    /// Sets the number of lanes of a warp.
+    /// Sets the number of lanes of a warp ([`Self::lanes`]).
     #[must_use]
     pub fn with_lanes(self, lanes: impl Into<Option<u32>>) -> Self {
         Self { lanes: lanes.into(), ..self }
     }
 
-    /// Sets the number of 32-bit registers of a lane.
+    /// Sets the number of 32-bit registers of a lane ([`Self::registers`]).
     #[must_use]
     pub fn with_registers(self, registers: impl Into<Option<u32>>) -> Self {
         Self { registers: registers.into(), ..self }
@@ -88,7 +88,7 @@ impl ProgramOptions {
         Self { separate_rounding, ..self }
     }
 
-    /// With this entry function.
+    /// Sets the name of the entry function ([`Self::entry`]).
     #[must_use]
     pub fn with_entry(self, entry: impl Into<String>) -> Self {
         Self { entry: Some(entry.into()), ..self }
@@ -100,7 +100,7 @@ impl ProgramOptions {
         Self { strategy, ..self }
     }
 
-    /// Sets the max number of stages of pipelined loops.
+    /// Sets the max number of stages of pipelined loops ([`Self::stages`]).
     #[must_use]
     pub fn with_stages(self, stages: impl Into<Option<u32>>) -> Self {
         Self { stages: stages.into(), ..self }

@@ -41,7 +41,8 @@ pub(super) fn launch_config<'m>(
     Ok(LaunchConfig { context, families, lanes, warps })
 }
 
-/// Returns the value of an integer attribute of a module; `None` if the attribute is absent.
+/// Returns the value of an integer attribute of a module, which must be a power of two; `None` if the attribute is
+/// absent.
 fn integer_attribute(module: &TileModule, name: &str) -> Result<Option<u32>, ProgramError> {
     let Some(count) = module.attributes.get(name).and_then(Attribute::as_integer) else { return Ok(None) };
     match u32::try_from(count) {

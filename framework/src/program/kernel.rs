@@ -135,8 +135,9 @@ fn lowered(assigned: &AssignedModule, config: &LaunchConfig<'_>, text: &str) -> 
     lower::program_kernel(&program).map_err(|error| ProgramError::lowered(error, text))
 }
 
-/// Pipelines the loops of a program and lowers it. Only lowering determines the scratch memory: if the kernel then
-/// exceeds the shared memory of the target, both are repeated with fewer stages, and `seen` is called again.
+/// Pipelines the loops of a program with at most `stages` stages ([`ProgramOptions::stages`]) and lowers it. Only
+/// lowering determines the scratch memory: if the kernel then exceeds the shared memory of the target, both are
+/// repeated with fewer stages, and `seen` is called again.
 fn with_stages(
     assigned: &AssignedModule,
     config: &LaunchConfig<'_>,
@@ -152,8 +153,8 @@ fn with_stages(
         let staged = engine::stages::pipeline_loops(assigned, config, required)?;
         seen(Stage::Layouts(&staged));
         let loops = staged.report.functions.iter().flat_map(|function| &function.loops);
-        // A loop of one stage that has buffers stores operands before it; a limit of one stage removes these buffers
-        // too.
+        // A loop of one stage that has buffers stores operands to shared memory before the loop. It counts as two
+        // stages, so that the limit of one stage, which is tried last, removes these buffers too.
         let stages_of = |of: &engine::stages::LoopReport| if of.bytes > 0 { of.stages.max(2) } else { of.stages };
         let deepest = loops.map(stages_of).max().unwrap_or(1);
         let kernel = lower_within(&staged, config, text)?;

@@ -65,7 +65,7 @@ impl ProgramCompiler<'_> {
             }
         };
         let parameters: Vec<&[u64]> = sized.parameters().iter().map(|parameter| &parameter.sizes[..]).collect();
-        // The launch configuration is that of the first combination: warps and lanes do not depend on the sizes.
+        // The first combination of sizes gives the launch configuration: warps and lanes do not depend on the sizes.
         let begin: Vec<u64> = parameters.iter().map(|sizes| sizes[0]).collect();
         let module = make(&begin).map(|program| program.module);
         let config = launch_config(self.target, module.as_ref(), options, &families)?;
@@ -79,7 +79,7 @@ impl ProgramCompiler<'_> {
                 let chosen = ChosenSizes { sizes, solved, unsatisfied, refused, left_out, predicted };
                 Ok(Sized { chosen, text, found: Some(found) })
             }
-            // If no combination of sizes gives a program, the error of the first one is reported.
+            // If no combination of sizes gives a valid program, the error of the first combination is reported.
             Err(SynthesisError::NoSizes) => Err(first.unwrap_or(ProgramError::Synthesis(SynthesisError::NoSizes))),
             Err(error) => Err(ProgramError::Synthesis(error)),
         }

@@ -55,7 +55,7 @@ pub fn bind_arguments(
     let mut own = given.iter().map(|&(_, argument)| argument);
     let plain: Vec<Option<KernelArgument>> =
         kernel.parameters.iter().map(|parameter| if parameter.rows.is_some() { None } else { own.next() }).collect();
-    // Derived arguments follow the arguments of the function.
+    // Names for messages: those of the given arguments, then one for all derived arguments, which come last.
     let names = given.iter().map(|&(name, _)| name).chain(std::iter::repeat("a map"));
     let filled = kernel.parameters.iter().zip(&plain).map(|(parameter, given)| match given {
         Some(given) => Ok(*given),
@@ -74,7 +74,8 @@ pub fn bind_arguments(
     checked.collect()
 }
 
-/// Returns the tensor of a tensor map that the launch derives from its other arguments.
+/// Returns the tensor of a tensor map that the launch derives from other arguments. `plain` has the arguments that are
+/// given, by parameter index, and `bytes` the sizes of the buffers.
 fn derived(parameter: &Parameter, plain: &[Option<KernelArgument>], bytes: &[u64]) -> Result<KernelArgument, String> {
     let (Some(rows), Some(map)) = (&parameter.rows, &parameter.map) else {
         return Err(format!("parameter `{}` has no argument", parameter.name));

@@ -34,7 +34,7 @@ pub enum RunError {
     Unwritten {
         /// Index of the buffer.
         buffer: usize,
-        /// The first such byte.
+        /// The error of reading the first byte without a value; it has the byte's offset.
         source: MemoryError,
     },
 }

@@ -37,8 +37,8 @@ pub struct BankRow {
     /// Bytes that a bank serves in one wavefront, a power of two.
     #[cfg_attr(test, schemars(range(min = 1, max = 1024)))]
     pub bank_bytes: u32,
-    /// Basis of the group of lanes that are served together (a phase), with lane indices as vectors over F2. The phases
-    /// are the cosets of its span.
+    /// Lane indices, as vectors over F2, that span the first phase: the lanes that shared memory serves together. The
+    /// other phases are the cosets of this span.
     #[cfg_attr(test, schemars(inner(range(min = 1))))]
     pub phase: Vec<u64>,
     /// Whether a phase without active lanes takes a wavefront, if other lanes of the warp are active.
@@ -58,13 +58,14 @@ impl BankRow {
         u64::from(self.banks) * u64::from(self.bank_bytes)
     }
 
-    /// The index of the bank that holds the byte at an address.
+    /// Returns the index of the bank that holds the byte at `address`, a byte address in shared memory.
     #[must_use]
     pub fn bank(&self, address: u64) -> u64 {
         (address >> self.bank_shift()) & self.bank_mask()
     }
 
-    /// The lanes of each phase of a warp of 2^`lane_bits` lanes, ascending, ordered by the phases' first lanes.
+    /// Returns the lanes of each phase of a warp of 2^`lane_bits` lanes. The lanes of a phase ascend; phases are
+    /// ordered by their first lanes.
     #[must_use]
     pub fn phases(&self, lane_bits: u32) -> Vec<Vec<u64>> {
         let phase = Phase::new(self, lane_bits);
@@ -78,7 +79,7 @@ impl BankRow {
         phases
     }
 
-    /// Log2 of the bytes of a bank's word.
+    /// Returns log2 of `bank_bytes`, the size in bytes of the word that a bank serves in one wavefront.
     fn bank_shift(&self) -> u32 {
         self.bank_bytes.max(1).ilog2()
     }
@@ -89,7 +90,7 @@ impl BankRow {
     }
 }
 
-/// The number of wavefronts that one access of a warp takes.
+/// Returns the number of wavefronts that one shared-memory access of a warp takes.
 ///
 /// `addresses[lane]` is the byte address of the lane's access of `bytes` bytes; `None` for inactive lanes. The lanes of
 /// a phase are served together. Each bank serves one word of `bank_bytes` in a wavefront, to all lanes that access it.
@@ -114,8 +115,8 @@ pub fn wavefronts(row: &BankRow, addresses: &[Option<u64>], bytes: u32) -> u64 {
     total
 }
 
-/// The number of wavefronts of an access by all lanes of a warp whose addresses are linear over F2: lane `i` accesses
-/// the xor of the `lanes[b]` over the set bits `b` of `i`.
+/// Returns the number of wavefronts of an access of `bytes` bytes per lane whose byte addresses are linear over F2. All
+/// lanes of the warp are active; lane `i` accesses the xor of the `lanes[b]` over the set bits `b` of `i`.
 #[must_use]
 pub fn linear_wavefronts(row: &BankRow, lanes: &[u64], bytes: u32) -> u64 {
     linear_wavefronts_masked(row, lanes, 0, bytes)
@@ -123,10 +124,10 @@ pub fn linear_wavefronts(row: &BankRow, lanes: &[u64], bytes: u32) -> u64 {
 
 /// As [`linear_wavefronts`], but only the lanes whose index has no bit of the mask `idle` are active.
 ///
-/// Equals [`wavefronts`] of the same addresses. If the accesses are aligned and their width is a power of two, no
-/// address is enumerated: the words that a phase touches then form a subspace (or, with an aligned offset, a coset of
-/// one), so each bank that is touched serves equally many of them, 2^(dimension of the words - dimension of their
-/// banks).
+/// Returns the same number as [`wavefronts`] of these addresses. If the accesses are aligned and their width is a power
+/// of two, no address is enumerated: the words that a phase touches then form a subspace (or, with an aligned offset, a
+/// coset of one), so each bank that is touched serves equally many of them, 2^(dimension of the words - dimension of
+/// their banks).
 #[must_use]
 pub fn linear_wavefronts_masked(row: &BankRow, lanes: &[u64], idle: u64, bytes: u32) -> u64 {
     let bits = lanes.len() as u32;
@@ -169,14 +170,14 @@ struct Phase {
 impl Phase {
     fn new(row: &BankRow, bits: u32) -> Self {
         let mut space = Subspace::span(row.phase.iter().copied());
-        // An entry may be for several warp sizes: only phases of existing lanes count.
+        // A bank row may be for several warp sizes: only the part of its span within the lanes of this warp counts.
         if row.phase.iter().any(|vector| vector >> bits != 0) {
             space = space.intersection(&Subspace::span((0..bits).map(|bit| 1 << bit)));
         }
         Phase { space, bits }
     }
 
-    /// The first lane of each phase: lanes that have no pivot bit of the phases' reduced basis.
+    /// Returns the first lane of each phase: the lanes with no pivot bit of the reduced basis of the phases' space.
     fn first_lanes(&self) -> impl Iterator<Item = u64> + use<> {
         let pivots = self.space.basis().iter().fold(0, |mask, vector| mask | (vector & vector.wrapping_neg()));
         (0..1u64 << self.bits).filter(move |lane| lane & pivots == 0)
@@ -194,7 +195,7 @@ impl Phase {
     }
 }
 
-/// The number of different words that each bank must serve in one phase.
+/// Counts, for one phase, the different words that each bank must serve.
 ///
 /// The words of a bank are a linked list through `words` from `newest[bank]`; zero ends it.
 struct BankLoad {

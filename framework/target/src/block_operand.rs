@@ -4,7 +4,8 @@
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// A block of a matrix that is contiguous along rows, and the requirements on the matrix.
+/// The shape of a block of a matrix that an instruction accesses, contiguous along rows, and its requirements on the
+/// matrix.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BlockOperand {
     /// Width of an element in bits; columns count elements.
@@ -27,7 +28,7 @@ pub struct BlockOperand {
     pub most: u32,
 }
 
-/// The parameters of a matrix other than its address: an `i32` each, the same in all lanes.
+/// A parameter of a matrix other than its address, which an instruction takes as an `i32`, the same in all lanes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MatrixParameter {
@@ -52,8 +53,8 @@ pub struct BlockMatrix {
     pub pitch: u64,
 }
 
-/// The first requirement of an instruction that a matrix violates, so that its blocks cannot be accessed; an error of
-/// the caller.
+/// A requirement of an instruction that a matrix violates, so that its blocks cannot be accessed; an error of the
+/// caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum BlockMatrixError {

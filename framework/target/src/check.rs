@@ -352,7 +352,7 @@ fn check_each<T>(path: &str, values: &[T], mut check: impl FnMut(&str, &T) -> Ch
     values.iter().enumerate().try_for_each(|(index, value)| check(&format!("{path}[{index}]"), value))
 }
 
-/// Returns the index of the first value that equals an earlier one, and the value; `None` if all values differ.
+/// Returns the first value that equals an earlier one, as its index and itself; `None` if all values differ.
 fn repeated<T: PartialEq>(values: &[T]) -> Option<(usize, &T)> {
     values.iter().enumerate().find(|(index, value)| values[..*index].contains(value))
 }
@@ -366,7 +366,7 @@ fn text(path: &str, text: &str) -> Checked {
     if text.trim().is_empty() { expected(path, "text that is not blank", found()) } else { Ok(()) }
 }
 
-/// Checks that a number is finite and not negative.
+/// Checks that the number at the path `path` of the description is finite and not negative.
 fn amount(path: &str, number: f64) -> Checked {
     // The comparison is false for NaN.
     if number >= 0.0 && number.is_finite() {
@@ -410,7 +410,7 @@ fn width(path: &str, bits: u32) -> Checked {
     expected(path, format!("bits of whole bytes, at most {MOST_ACCESS_BITS}"), bits)
 }
 
-/// Checks a list of access widths in bits, which must be listed narrowest first.
+/// Checks the list of access widths in bits at the path `path`: whole bytes, in strictly ascending order.
 fn widths(path: &str, widths: &[u32]) -> Checked {
     not_empty(path, widths)?;
     check_each(path, widths, |path, &bits| width(path, bits))?;

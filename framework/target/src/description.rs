@@ -44,7 +44,7 @@ pub struct TargetDescription {
     /// Throughput of the whole device; `None` if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throughput: Option<Throughput>,
-    /// Properties of tensor memory; `None` if the model has none.
+    /// Properties of tensor memory; `None` if the GPU model has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tensor: Option<TensorMemory>,
     /// Floating-point functions and casts that the hardware computes, such as `exp2`.
@@ -223,7 +223,7 @@ pub enum ShuffleKind {
 }
 
 impl TargetDescription {
-    /// Finds the hardware's function of this name and element type; `None` if it has none.
+    /// Finds the hardware's function with this name and element type; `None` if the hardware computes no such function.
     #[must_use]
     pub fn function(&self, name: &str, element: &str) -> Option<&NativeFunction> {
         self.functions.iter().find(|native| native.function == name && native.element == element)
@@ -250,14 +250,15 @@ impl TargetDescription {
         own.or_else(|| self.bank_row(direction, bits))
     }
 
-    /// Number of bits that one indexed shuffle moves for a lane; `None` if the target has no indexed shuffle.
+    /// Returns the number of bits that one indexed shuffle moves for each lane; `None` if the target has no indexed
+    /// shuffle.
     #[must_use]
     pub fn index_shuffle_bits(&self) -> Option<u32> {
         self.shuffles.iter().filter(|row| row.kind == ShuffleKind::Index).map(|row| row.bits).max()
     }
 
-    /// The bits of the lane index, as powers of two, across which the target swaps words of `bits` bits
-    /// ([`ShuffleKind::Swap`]).
+    /// Returns the powers of two `2^b` for each bit `b` of the lane index across which the target swaps words of `bits`
+    /// bits ([`ShuffleKind::Swap`]).
     pub fn swapped_lanes(&self, bits: u32) -> impl Iterator<Item = u32> + '_ {
         let rows = self.shuffles.iter().filter(move |row| row.kind == ShuffleKind::Swap && row.bits == bits);
         rows.flat_map(|row| row.lanes.iter().copied())
@@ -275,7 +276,8 @@ impl TargetDescription {
         rows.map(of_row).fold(LaneXors::default(), LaneXors::union)
     }
 
-    /// Bytes of shared memory that are allocated for a block that needs `bytes`.
+    /// Returns the bytes of shared memory that the hardware allocates to a block that needs `bytes`: rounded up to the
+    /// allocation granularity.
     #[must_use]
     pub fn shared_allocation(&self, bytes: u64) -> u64 {
         bytes.next_multiple_of(u64::from(self.shared.granularity_bytes.max(1)))

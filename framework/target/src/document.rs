@@ -26,7 +26,7 @@ impl TargetDescription {
         Document::parse(file, text)?.target()
     }
 
-    /// As `from_toml`, for a file whose target must be named `stem`, as the file is.
+    /// As `from_toml`, for a file whose name without extension is `stem`; the target must have this name.
     pub(super) fn from_named_toml(file: &str, text: &str, stem: &str) -> Outcome<Self> {
         let document = Document::parse(file, text)?;
         let target = document.target()?;
@@ -71,7 +71,7 @@ impl<'d> Document<'d> {
         Value { document: self, path: String::new(), item: &self.root }
     }
 
-    /// The error at a range of bytes of the text.
+    /// Creates the error with this message at a range of bytes of the text, which gives its line and column.
     fn error(&self, range: Range<usize>, message: impl Display) -> TargetFileError {
         let before = self.text.get(..range.start).unwrap_or(self.text);
         let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
@@ -134,8 +134,8 @@ impl<'d> Value<'d> {
         if self.path.is_empty() { "at the top of the file".to_owned() } else { format!("in `{}`", self.path) }
     }
 
-    /// Returns the value within this one at one step of a path: a key of a table, or an index of an array with its
-    /// closing bracket. `None` if there is no such value.
+    /// Returns the part of this value that one step of a path selects: a key of a table, or an index of an array with
+    /// its closing bracket. `None` if there is no such part.
     fn step(&self, step: &str) -> Option<Self> {
         match self.item.get_ref() {
             DeValue::Table(table) => table.get(step).map(|item| self.entry(step, item)),

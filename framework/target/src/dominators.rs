@@ -46,7 +46,7 @@ fn nearest(above: &[Option<usize>], mut a: usize, mut b: usize) -> usize {
     a
 }
 
-/// The reachable nodes in reverse post-order; the entry is first.
+/// Returns the nodes that are reachable from `entry`, in reverse post-order; the entry is first.
 fn reverse_post_order(entry: usize, successors: &[Vec<usize>]) -> Vec<usize> {
     let mut order = Vec::new();
     let mut seen = vec![false; successors.len()];

@@ -19,14 +19,14 @@ pub struct Format {
     unused: u32,
 }
 
-/// The encodings of a format that are no finite numbers.
+/// The encodings of a format that stand for infinity or NaN instead of finite numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Specials {
-    /// The highest exponent: infinity if the mantissa is zero, else NaN.
+    /// The highest exponent is special, as in IEEE 754: infinity if the mantissa is zero, else NaN.
     Ieee,
-    /// All ones is NaN; there is no infinity.
+    /// The encoding of all ones, apart from the sign, is NaN; there is no infinity.
     AllOnes,
-    /// The negative zero is NaN; there is no infinity.
+    /// The encoding of negative zero is NaN; there is no infinity.
     NegativeZero,
     /// No special encoding: every encoding is a number.
     None,
@@ -91,7 +91,7 @@ impl Format {
         u32::from(self.signed) + self.exponent + self.mantissa + self.ignored + self.unused
     }
 
-    /// Returns three numbers of bits: of the exponent, of the mantissa, and of the ignored low bits.
+    /// Returns three widths in bits: of the exponent, of the mantissa, and of the ignored low part.
     #[must_use]
     pub fn widths(self) -> [u32; 3] {
         [self.exponent, self.mantissa, self.ignored]
@@ -145,7 +145,7 @@ impl Format {
         bits << self.ignored
     }
 
-    /// The encoding of a NaN: all ones, or that of negative zero; `None` if the format has no NaN.
+    /// Returns the encoding of a NaN: all ones, or the encoding of negative zero; `None` if the format has no NaN.
     #[must_use]
     pub fn nan(self) -> Option<u64> {
         let magnitude = (1u64 << (self.exponent + self.mantissa)) - 1;
@@ -172,7 +172,7 @@ impl Format {
         power(1 - self.bias)
     }
 
-    /// The exponent of the greatest power of two that the format has.
+    /// The exponent of the greatest power of two that the format can represent.
     #[must_use]
     pub fn greatest_exponent(self) -> i32 {
         let reserved = match self.specials {
@@ -206,14 +206,15 @@ impl Format {
         match to.specials {
             Specials::Ieee => true,
             Specials::None => self.specials == Specials::None,
-            // At the greatest power of two `to` has fewer numbers.
+            // From its greatest power of two upwards, `to` has a NaN in place of one number.
             Specials::AllOnes => !self.has_infinity() && self.greatest_exponent() < to.greatest_exponent(),
             // `to` has no negative zero.
             Specials::NegativeZero => false,
         }
     }
 
-    /// The value of an element; exact, since binary64 represents all values of these formats.
+    /// Returns the value of the element with these bits. It is exact, since binary64 represents all values of these
+    /// formats.
     #[must_use]
     pub fn decode(self, bits: u64) -> f64 {
         if self.exponent == 11 {
@@ -293,7 +294,7 @@ impl Format {
         // Subnormal numbers have the exponent of the least normal ones; formats without a mantissa have none.
         let least = if self.mantissa == 0 { -self.bias } else { 1 - self.bias };
         let rounded = exponent.max(least);
-        // A significand is below 2^53, so more shifted bits give the same result.
+        // Significands are below 2^53, so a shift by more than 63 would give the same result as one by 63.
         let cut = (DIGITS - self.mantissa as i32 + rounded - exponent).min(63);
         let (kept, rest) = ((significand >> cut) as i64, significand & ((1 << cut) - 1));
         let code = (i64::from(rounded + self.bias - 1) << self.mantissa) + kept;
@@ -306,12 +307,12 @@ impl Format {
                 RoundingMode::Up => !negative,
                 RoundingMode::Odd => code & 1 == 0,
             };
-        // A format without zero has one number less at its lower end.
+        // In a format without zero, code 0 is the least number; lesser magnitudes get code -1, which is raised to 0.
         (code + i64::from(is_up)).max(0)
     }
 }
 
-/// Two to a power within binary64's normal range.
+/// Returns 2^`exponent`, which must lie in binary64's normal range.
 fn power(exponent: i32) -> f64 {
     f64::from_bits(((exponent + 1023) as u64) << 52)
 }

@@ -60,7 +60,8 @@ impl Instruction {
         Some([m, n, a[1].min(b[0])])
     }
 
-    /// Sizes along dim0 and dim1 of the tile of the operand with role `required`; `None` if there is no such operand.
+    /// Returns the sizes along dim0 and dim1 of the tile of the operand with the role `required`; `None` if there is no
+    /// such operand.
     fn tile(&self, required: &str) -> Option<[u64; 2]> {
         self.operands.iter().find_map(|operand| match operand {
             Operand::Register { role, layout, .. } if role == required => {
@@ -74,7 +75,7 @@ impl Instruction {
         })
     }
 
-    /// The operand in tensor memory with role `required`; `None` if there is none.
+    /// Returns the operand in tensor memory with the role `required`; `None` if there is none.
     #[must_use]
     pub fn tensor(&self, required: &str) -> Option<&TensorOperand> {
         self.operands.iter().filter_map(Operand::tensor).find(|tile| tile.role == required)
@@ -103,8 +104,8 @@ impl Instruction {
             let at = move |&column: &u64| layout.outs().coordinate(column, Dim::tensor(axis));
             layout.columns_of(dim).iter().map(at)
         };
-        // The least coordinates of a register over all lanes: the register's coordinate, reduced by the lanes' and
-        // warps' bits.
+        // The least coordinates, over all lanes and warps, of the elements in a register: the register's own
+        // coordinates, reduced by the span of the bases of lanes and warps.
         let axes = [0, 1].map(|axis| {
             let others = along(axis, Dim::LANE).chain(along(axis, Dim::WARP));
             (along(axis, Dim::REGISTER).collect::<Vec<_>>(), Subspace::span(others.map(u64::reverse_bits)))
@@ -161,7 +162,7 @@ pub enum Operand {
         /// From (register, lane, byte) to (slot, byte): the bytes that each lane receives or gives. For a copy from
         /// global memory, which has no registers, from (lane, byte).
         data: LinearLayout,
-        /// From lane to slot: the lane gives the address of this slot.
+        /// From lane to slot: the slot whose address the lane gives to the instruction.
         address: LinearLayout,
         /// Required alignment of every slot's address in bytes.
         alignment: u32,
@@ -173,7 +174,7 @@ pub enum Operand {
     Global {
         /// From (lane, byte) to (slot, byte): the bytes that each lane reads or writes.
         data: LinearLayout,
-        /// From lane to slot: the lane gives the address of this slot.
+        /// From lane to slot: the slot whose address the lane gives to the instruction.
         address: LinearLayout,
         /// Required alignment of every slot's address in bytes.
         alignment: u32,
@@ -279,7 +280,8 @@ pub enum Semantics {
     Contract,
     /// As `Contract` for integers, with the exact sum saturated to the type of `d`.
     ContractSaturating,
-    /// `d = c +` the number of differing elements of a row of `a` and a column of `b`, of one bit each.
+    /// `d = c + n`, where `n` is the number of bits in which a row of `a` and a column of `b`, of one-bit elements,
+    /// differ.
     CountDifferent,
 }
 

@@ -17,7 +17,8 @@ pub struct MatrixUnit {
     /// multiply-adds per cycle, times the bits of an element of the wider operand.
     #[cfg_attr(test, schemars(range(min = 1)))]
     pub bits_per_cycle: u32,
-    /// The same rate for instructions that a single warp issues, if instructions of several warps are faster.
+    /// As `bits_per_cycle`, for instructions that a single warp issues; `None` if they are as fast as those of several
+    /// warps.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(rename(serialize = "lone_bits_per_cycle"), alias = "lone_bits_per_cycle")]
     pub single_warp_bits_per_cycle: Option<u32>,
@@ -53,7 +54,7 @@ pub struct InstructionCycles {
 pub struct MatrixRate {
     /// The issuer of the instructions.
     pub issuer: MmaIssuer,
-    /// Element types of A and B, by their names in the instruction table: each of both operands has one of these.
+    /// Element types of A and B, by their names in the instruction table: A and B each have one type of this list.
     #[cfg_attr(test, schemars(length(min = 1)))]
     pub elements: Vec<String>,
     /// Element types of the accumulator.
@@ -171,7 +172,8 @@ impl TargetDescription {
                 ("d", Operand::Tensor(tile)) => {
                     accumulator = element;
                     issuer = MmaIssuer::TensorMemory;
-                    // An accumulator that fills only some rows takes as many cycles as one that fills all.
+                    // An accumulator that fills only some rows of tensor memory takes as many cycles as one that fills
+                    // all rows.
                     m = 1 << tile.layout.in_bits(Dim::ROW);
                     warps = self.tensor.as_ref().map_or(1, |tensor| tensor.rows / tensor.warp_rows.max(1)).max(1);
                 }

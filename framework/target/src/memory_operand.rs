@@ -42,7 +42,7 @@ pub struct CanonicalLayout {
     pub alignment: u32,
 }
 
-/// A number of equal steps along an axis.
+/// A group of equal steps along an axis of a tile: each step adds the same stride to the address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Step {
     /// Number of steps.
@@ -65,14 +65,14 @@ pub enum Stride {
 /// An XOR swizzle of addresses: `address ^ (address >> shift & mask)`. Source bits lie above the bits that they change.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct XorSwizzle {
-    /// The distance of source bits above changed bits.
+    /// Number of bit positions from an address bit that the swizzle changes up to the source bit that is xored into it.
     pub shift: u32,
     /// The changed bits; zero for no swizzle.
     pub mask: u64,
 }
 
 impl XorSwizzle {
-    /// The swizzled address; the swizzle is its own inverse.
+    /// Returns the swizzled address of `address`; the swizzle is its own inverse.
     #[must_use]
     pub fn apply(self, address: u64) -> u64 {
         address ^ (address.checked_shr(self.shift).unwrap_or(0) & self.mask)
@@ -84,13 +84,13 @@ impl XorSwizzle {
 pub struct Descriptor {
     /// Width of the descriptor in bits.
     pub bits: u32,
-    /// The field with the start address of the tile, before the XOR swizzle.
+    /// The field with the start address of the tile in shared memory, to which the XOR swizzle is not yet applied.
     pub start: Field,
     /// The fields with strides.
     pub strides: Vec<Field>,
     /// The field that selects the canonical layout.
     pub mode: Field,
-    /// The bits that are set in every descriptor.
+    /// A mask of the bits that are set in every descriptor.
     #[serde(default)]
     pub fixed: u64,
 }
@@ -130,7 +130,7 @@ impl Field {
 /// The values of all fields of a descriptor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DescriptorFields {
-    /// The start address of the tile in bytes.
+    /// The start address of the tile in shared memory, in bytes, to which the XOR swizzle is not yet applied.
     pub start: u64,
     /// The values of the stride fields, in bytes.
     pub strides: Vec<u64>,
@@ -148,7 +148,7 @@ impl Descriptor {
         (fields.strides.len() == self.strides.len()).then_some(bits)
     }
 
-    /// Whether a descriptor has all bits set that every descriptor of this format has (`fixed`).
+    /// Whether a descriptor has all bits of [`Self::fixed`] set, as every descriptor of this format must.
     #[must_use]
     pub fn is_complete(&self, descriptor: u64) -> bool {
         descriptor & self.fixed == self.fixed
@@ -166,7 +166,7 @@ impl Descriptor {
 }
 
 impl MemoryOperand {
-    /// The operand of the transposed tile: the same bytes with its axes swapped.
+    /// Returns the operand of the transposed tile: the same bytes in memory, with dim0 and dim1 swapped.
     #[must_use]
     pub fn transposed(&self) -> Self {
         let [first, second] = self.shape;
@@ -177,8 +177,8 @@ impl MemoryOperand {
         Self { shape: [second, first], layouts: self.layouts.iter().map(turned).collect(), ..self.clone() }
     }
 
-    /// Returns the operand with bytes as elements: the narrower elements of a byte become one element. `None` unless
-    /// one axis has the elements of a byte as its first step in every canonical layout.
+    /// Returns the operand as a tile of bytes, each of which contains the several narrower elements that share it.
+    /// `None` unless one axis has the elements of a byte as its first step in every canonical layout.
     #[must_use]
     pub fn to_bytes(&self) -> Option<Self> {
         let shared = u64::from(8 / self.bits.clamp(1, 8));
@@ -206,7 +206,7 @@ impl MemoryOperand {
 }
 
 impl CanonicalLayout {
-    /// The address of the element in a row and column of the tile: bytes from the start of shared memory.
+    /// Returns the address of the element in this row and column of the tile, in bytes from the start of shared memory.
     #[must_use]
     pub fn address(&self, fields: &DescriptorFields, [row, column]: [u64; 2]) -> u64 {
         let mut address = fields.start;
@@ -224,8 +224,8 @@ impl CanonicalLayout {
         self.swizzle.apply(address)
     }
 
-    /// The index of the element in a row and column within its byte, counted from the low bits; 0 for elements of a
-    /// byte or more.
+    /// Returns the index within its byte of the element in this row and column of the tile, counted from the low bits;
+    /// 0 for elements of a byte or more.
     #[must_use]
     pub fn in_byte(&self, [row, column]: [u64; 2]) -> u64 {
         let shared = |(steps, at): (&Vec<Step>, u64)| match steps.first() {

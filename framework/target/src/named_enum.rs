@@ -1,7 +1,6 @@
 //! A macro for plain enums whose variants have names in text and in serialized bytes.
 
-/// Defines a plain enum from a list of variants with names, with `ALL`, `name`, `from_name` and the serde form. `ALL`
-/// is a slice; with `as array` after the enum's name, an array.
+/// Defines a plain enum from a list of variants with names, with `ALL`, `name`, `from_name` and the serde form.
 ///
 /// `ALL` is a slice; with `as array` after the enum's name, an array.
 #[macro_export]

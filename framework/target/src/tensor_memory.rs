@@ -27,7 +27,7 @@ pub struct TensorMemory {
     #[cfg_attr(test, schemars(range(min = 0)))]
     pub column_cycles: f64,
     /// Rate of MMA instructions that accumulate in tensor memory, if the accumulator fills all rows: multiply-adds per
-    /// cycle of each of the target's `matrix.pipes`, times the bits of the wider operand.
+    /// cycle of one of the target's `matrix.pipes`, times the bits of an element of the wider operand.
     #[cfg_attr(test, schemars(range(min = 1)))]
     pub bits_per_cycle: u32,
     /// Evidence for the values.
@@ -50,8 +50,8 @@ pub struct TensorOperand {
     /// From (row, col) to the tile, dim0 x dim1, with columns of `bits` bits. Positions with a set bit whose basis is
     /// zero hold nothing.
     pub layout: LinearLayout,
-    /// Row distances between copies of the tile: there is a copy at the sum of each subset of them, so that each warp's
-    /// rows hold one. A writer of the tile writes all copies; a reader may read any.
+    /// Row distances between copies of the tile. There is one copy at each sum of a subset of the distances, so that
+    /// the rows of each warp contain a copy. A writer of the tile writes all copies; a reader may read any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub copies: Vec<u64>,
 }
@@ -63,7 +63,8 @@ impl TensorOperand {
         (u64::from(self.bits) << self.layout.in_bits(Dim::COL)).div_ceil(32)
     }
 
-    /// Returns the distance in rows of each copy of the tile from the first copy; the first entry is zero.
+    /// Returns the distance in rows of each copy of the tile from the first copy; the first entry is zero, for the
+    /// first copy itself.
     #[must_use]
     pub fn copy_rows(&self) -> Vec<u64> {
         let sum = |chosen: usize| {
@@ -73,8 +74,8 @@ impl TensorOperand {
         (0..1 << self.copies.len()).map(sum).collect()
     }
 
-    /// Returns the elements of the first copy as pairs of position and element: (row, column) in the tile, where a
-    /// column has `bits` bits, and (dim0, dim1). Each element occurs once.
+    /// Returns the elements of the first copy, each once, as (position, element): the position is (row, column) in the
+    /// tile, where a column has `bits` bits, and the element its coordinates (dim0, dim1).
     #[must_use]
     pub fn element_positions(&self) -> Vec<([u64; 2], [u64; 2])> {
         let layout = &self.layout;

@@ -15,7 +15,7 @@ pub struct Throughput {
     /// Clock of the compute units in MHz: the highest one that the vendor specifies.
     #[cfg_attr(test, schemars(range(min = 0)))]
     pub clock_mhz: f64,
-    /// Bandwidth of global memory in GB/s (10^9 bytes), of all units together.
+    /// Bandwidth of global memory in GB/s (10^9 bytes), of all compute units together.
     #[cfg_attr(test, schemars(range(min = 0)))]
     #[serde(rename(serialize = "memory_gigabytes"), alias = "memory_gigabytes")]
     pub memory_bandwidth_gbps: f64,
@@ -45,7 +45,7 @@ pub struct Throughput {
 }
 
 impl Throughput {
-    /// Default values for targets whose files have none: they only rank programs.
+    /// Returns the throughput that is assumed for targets whose files state none; it serves only to rank programs.
     #[must_use]
     pub fn assumed() -> Self {
         Self {

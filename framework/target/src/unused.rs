@@ -24,7 +24,7 @@ struct List {
     groups: Vec<Group>,
 }
 
-/// Instructions of the same architectures that are unused for the same reason.
+/// A group in the list: instructions of the same architectures that are unused for the same reason.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Group {

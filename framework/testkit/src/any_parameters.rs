@@ -142,9 +142,10 @@ fn anything() -> impl Strategy<Value = FamilyAttribute> {
     leaf.prop_recursive(3, 80, 70, |inner| vec(inner, 0..70).prop_map(FamilyAttribute::List))
 }
 
-/// Requests `cases` random layouts of the families and runs `check` on those that exist.
+/// Generates `cases` random parameter sets of the families, builds their layouts, and calls `check` with each layout
+/// that `all` can build.
 ///
-/// Fails if none exists: then all requests were rejected before they reached the code under test.
+/// Fails if no layout can be built: then all requests were rejected before they reached the code under test.
 pub fn ask(cases: u32, families: &'static [Signature], all: &dyn Families, check: impl Fn(&Layout)) {
     let mut runner = TestRunner::new(Config { failure_persistence: None, ..Config::with_cases(cases) });
     let layouts = std::cell::Cell::new(0);

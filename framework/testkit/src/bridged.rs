@@ -83,7 +83,8 @@ fn plain(text: &str) -> String {
     plain.into_iter().collect()
 }
 
-/// Finds a pair of parentheses that contains only another pair of parentheses; returns the positions of its ends.
+/// Finds a pair of parentheses that contains only another pair of parentheses; returns the indices of the outer pair,
+/// `None` if there is no such pair.
 fn doubled(text: &[char]) -> Option<(usize, usize)> {
     let mut open = Vec::new();
     let mut pairs = Vec::new();

@@ -10,7 +10,7 @@ use crate::emulator_target::target;
 const LANES: u32 = 8;
 const WARPS: u32 = 8;
 
-/// Emits the address of one value, given its type and its index in a buffer.
+/// Emits the address of the element with this index in the buffer that parameter number `parameter` points to.
 fn emit_address(builder: &mut Builder, parameter: u32, element: Element, index: Value) -> Value {
     let bytes = builder.binary_const(Binary::Mul, index, element.bits() / 8);
     let pointer = builder.parameter(parameter);

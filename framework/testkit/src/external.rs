@@ -91,7 +91,8 @@ macro_rules! external_test {
     };
 }
 
-/// Creates a test of all known answers: from a function of `Answers`, and the names of the full files that it reads.
+/// Creates a test that calls a function with [`Answers::All`](crate::known_answers::Answers::All); it requires the
+/// listed files of known answers outside of the repository.
 #[macro_export]
 macro_rules! all_answers {
     ($test:path, [$($file:expr),* $(,)?]) => {

@@ -9,7 +9,7 @@ pub fn blesses() -> bool {
     std::env::var_os("TILEWRIGHT_BLESS").is_some_and(|value| !value.is_empty() && value != "0")
 }
 
-/// Compares a golden file with `actual`, or rewrites it.
+/// Fails if the golden file differs from `actual`; if [`blesses`], writes `actual` to the file instead.
 pub fn check(file: &Path, actual: &str) {
     if blesses() {
         return std::fs::write(file, actual).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
@@ -19,8 +19,8 @@ pub fn check(file: &Path, actual: &str) {
     assert!(kept == actual, "{}", difference(&file.display().to_string(), &kept, actual));
 }
 
-/// Compares the section of a page between the lines `<!-- NAME -->` and `<!-- end of NAME -->` with `actual`, or
-/// rewrites it.
+/// Fails if the section of a page between the lines `<!-- NAME -->` and `<!-- end of NAME -->` differs from `actual`;
+/// if [`blesses`], writes `actual` there instead.
 pub fn check_section(page: &Path, name: &str, actual: &str) {
     let text = std::fs::read_to_string(page).unwrap_or_else(|error| panic!("{}: {error}", page.display()));
     let (open, close) = (format!("<!-- {name} -->\n"), format!("<!-- end of {name} -->"));

@@ -10,7 +10,7 @@ use tilewright_layout::{
 
 use crate::shared_data;
 
-/// Which known answers a test reads.
+/// The known answers that a test reads: a sample, or all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answers {
     /// The committed sample, which every machine has.
@@ -20,7 +20,8 @@ pub enum Answers {
 }
 
 impl Answers {
-    /// Returns the texts of the sample and, for [`Self::All`], of the full file.
+    /// Returns the text `sample` and, for [`Self::All`], the text of the file with the full set, which lies outside of
+    /// the repository.
     pub fn texts(self, sample: &str, file: &str) -> Vec<String> {
         let full = (self == Self::All).then(|| shared_data::text(file));
         std::iter::once(sample.to_owned()).chain(full).collect()
@@ -32,13 +33,14 @@ impl Answers {
         self.texts(sample, file).into_iter().map(parse).collect()
     }
 
-    /// Returns the entries of the field `list`, an array, in these JSON texts.
+    /// Returns the entries of the array in the field `list` of the sample and of the full file, which are JSON. Inputs
+    /// as for [`Self::texts`].
     pub fn entries(self, sample: &str, file: &str, list: &str) -> Vec<Value> {
         let entries = |file: Value| file[list].as_array().expect("a list").clone();
         self.files(sample, file).into_iter().flat_map(entries).collect()
     }
 
-    /// Returns the rows of these texts, which are JSON Lines.
+    /// Returns the rows of the sample and of the full file, which are JSON Lines. Inputs as for [`Self::texts`].
     pub fn rows(self, sample: &str, file: &str) -> Vec<Value> {
         assert!(!rows(sample).is_empty(), "the sample is empty");
         self.texts(sample, file).iter().flat_map(|text| rows(text)).collect()

@@ -145,7 +145,7 @@ impl Attribute {
         }
     }
 
-    /// The text of a string or keyword; `None` for other attributes.
+    /// Returns the text of a string or keyword attribute; `None` for other attributes.
     #[must_use]
     pub fn as_text(&self) -> Option<&str> {
         match self {
@@ -154,7 +154,8 @@ impl Attribute {
         }
     }
 
-    /// The type of an `arith.constant` with this attribute; `None` if the attribute is no constant.
+    /// Returns the type of the result of an `arith.constant` with this attribute as its value; `None` if the attribute
+    /// is no constant.
     #[must_use]
     pub fn value_type(&self) -> Option<TileType> {
         match self {

@@ -150,7 +150,7 @@ impl Body {
         self.regions[region.index()].push(block);
     }
 
-    /// Reorders the blocks of a region. `blocks` is a permutation of them, with the same first block.
+    /// Reorders the blocks of a region. `blocks` is a permutation of them that keeps the first block.
     pub(super) fn reorder_blocks(&mut self, region: Region, blocks: Vec<Block>) {
         self.regions[region.index()] = blocks;
     }
@@ -228,7 +228,7 @@ impl Body {
         self.values[value.index()].ty = ty;
     }
 
-    /// The definition of a value: its operation or block.
+    /// Returns where a value is defined: by which operation, or as an argument of which block.
     #[must_use]
     pub fn origin(&self, value: Value) -> ValueOrigin {
         self.values[value.index()].origin

@@ -35,8 +35,8 @@ impl Body {
         self.all_elements(value, &[tt::SPLAT], |bits| bits != 0)
     }
 
-    /// Whether a value is a constant whose elements' bits all satisfy `holds`. The constant may pass through operations
-    /// named in `passes` first.
+    /// Whether a value is a constant whose elements' bits all satisfy `holds`. The value may also be the result of
+    /// operations named in `passes` on such a constant.
     fn all_elements(&self, value: Value, passes: &[&str], holds: fn(u64) -> bool) -> bool {
         match self.constant(value) {
             Some(Attribute::Number(number)) => holds(number.bits),

@@ -29,7 +29,7 @@ impl Digits {
     }
 }
 
-/// The decimal text with six digits after the point: `2.500000e-01`.
+/// Returns the decimal text of a number with six digits after the point, as `2.500000e-01`.
 fn short(value: f64, _: Float) -> Option<String> {
     const PRECISION: usize = 6;
     let digits = digits(value, PRECISION);
@@ -39,7 +39,7 @@ fn short(value: f64, _: Float) -> Option<String> {
     Some(format!("{}{first}.{rest:0<PRECISION$}e{sign}{:02}", minus(value), exponent.unsigned_abs()))
 }
 
-/// The decimal text with enough digits to distinguish all numbers of the type: `0.693147182`, `1.5E-7`.
+/// Returns the decimal text with enough digits to distinguish all numbers of the type, as `0.693147182` or `1.5E-7`.
 ///
 /// `None` for an integral value that needs no exponent: its text would read as an integer.
 fn long(value: f64, float: Float) -> Option<String> {
@@ -78,7 +78,7 @@ fn minus(value: f64) -> &'static str {
     if value.is_sign_negative() { "-" } else { "" }
 }
 
-/// At most `precision` digits of a finite number, cut and rounded as in `APFloat::toString`.
+/// Returns at most `precision` digits of a finite number, cut and rounded as in `APFloat::toString`.
 fn digits(value: f64, precision: usize) -> Digits {
     /// Upper bound of the number of digits of a binary64.
     const ALL: usize = 800;
@@ -103,7 +103,7 @@ fn digits(value: f64, precision: usize) -> Digits {
     rounded(kept, last, precision)
 }
 
-/// Rounds to `precision` digits, halves up.
+/// Rounds digits, of which the last has the exponent `last`, to `precision` digits; ties go up.
 fn rounded(mut kept: String, mut last: i32, precision: usize) -> Digits {
     if kept.len() > precision {
         let up = kept.as_bytes()[precision] >= b'5';

@@ -45,7 +45,7 @@ pub struct ViewLayoutError {
     pub message: String,
 }
 
-/// A number, `?`, or a tuple of these.
+/// A shape or a list of strides as parsed: a number, `?` (`None`), or a tuple of these.
 type Term = Tree<Option<u64>>;
 
 impl StridedLayout {

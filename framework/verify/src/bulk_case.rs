@@ -10,8 +10,8 @@ use tilewright_kernel::{MAX_RANK, Outside, TensorMap, TensorMapBinding};
 use tilewright_target::{Completion, Instruction};
 use tilewright_tile::Float;
 
-/// The tensor that a bulk copy reads or writes: `2 * b + 1` elements along an axis along which the box has `b`, with
-/// gaps between its rows.
+/// The tensor that a bulk copy of a box reads or writes: along an axis where the box has `b` elements, the tensor has
+/// `2 * b + 1`; there are gaps between its rows.
 struct Mapped<'a> {
     map: &'a TensorMap,
     sizes: Vec<u64>,
@@ -52,8 +52,8 @@ impl<'a> Mapped<'a> {
         Some(tensor_offset as usize)
     }
 
-    /// Returns two byte offsets for each element of the box: in shared memory, and in the tensor (`None` outside of
-    /// it).
+    /// Returns, for each element of the box with this origin, its byte offset in shared memory and its byte offset in
+    /// the tensor; `None` if it is outside of the tensor.
     fn memory_offsets(&self, origin: &'a [i32]) -> impl Iterator<Item = (usize, Option<usize>)> + '_ {
         let bytes = u64::from(self.map.element_bits / 8);
         (0..self.map.box_bytes() / bytes)
@@ -61,7 +61,7 @@ impl<'a> Mapped<'a> {
     }
 }
 
-/// The bytes of global memory and of shared memory, in this order, before and after a copy.
+/// The contents of global memory and of shared memory, in this order, before and after a copy, in bytes.
 struct BulkContents {
     before: [Vec<u8>; 2],
     after: [Vec<u8>; 2],
@@ -120,9 +120,9 @@ fn float(bits: u32) -> Option<CaseElement> {
     floats.into_iter().find(|element| element.bytes() * 8 == bits as usize)
 }
 
-/// Creates a buffer with contents before and after the copy, compared as elements of the type `element`: integers must
-/// agree bit by bit, floating-point elements need not. For integers, failures name the element of `bytes` bytes of
-/// `tensor`.
+/// Creates a buffer with the contents `before` and `after` the copy, compared as elements of the type `element`:
+/// integers must agree bit by bit, floating-point elements need not. For integers, failures name the element of `bytes`
+/// bytes of `tensor`.
 fn changed(
     name: &str,
     tensor: &'static str,
@@ -137,8 +137,8 @@ fn changed(
     TestBuffer { content, is_output: false, legend: is_integer.then_some(legend) }
 }
 
-/// Returns the origins of the tested boxes along one axis: within the tensor, across its start, across its end, and
-/// beyond its end.
+/// Returns four origins of boxes with `box_size` elements along one axis: within the tensor, across its start, across
+/// its end, and beyond its end.
 #[must_use]
 pub fn box_origins(box_size: u32) -> [i32; 4] {
     let size = box_size.cast_signed();
@@ -146,7 +146,8 @@ pub fn box_origins(box_size: u32) -> [i32; 4] {
 }
 
 /// Creates a test of an instruction's copy of one box of a tensor: every element is compared, including those outside
-/// of the tensor. If the map fills with NaN, any NaN is accepted there.
+/// of the tensor. If the map fills with NaN, any NaN is accepted there. The kernel has the synchronization error
+/// `flaw`; `None` for a correct kernel.
 ///
 /// # Errors
 /// [`CheckFailure::Row`]: the row is no bulk tensor copy of this box.
@@ -168,10 +169,11 @@ pub fn box_copy_case(
     Ok(TestCase::new(kernel, [1, 1, 1], arguments, vec![global, origin, shared_contents]))
 }
 
-/// Creates a test of an instruction's copy of `bytes` contiguous bytes.
+/// Creates a test of an instruction's copy of `bytes` contiguous bytes. The kernel has the synchronization error
+/// `flaw`; `None` for a correct kernel.
 ///
 /// # Errors
-/// [`CheckFailure::Row`]: the row is no bulk copy of this span.
+/// [`CheckFailure::Row`]: the row is no bulk copy of so many bytes.
 pub fn bulk_copy_1d_case(
     row: &Instruction,
     bytes: u32,

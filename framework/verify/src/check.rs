@@ -100,8 +100,8 @@ pub fn check_loaded(launch: &TestLaunch, loaded: &mut LoadedLaunch<'_>) -> Resul
     Ok(launched)
 }
 
-/// Runs a test case on the emulator within `limits`; returns the emulator's report and the buffers that differ from
-/// their expected contents.
+/// Runs a test case on the emulator within `limits`. Returns the emulator's report, and the difference of each buffer
+/// that does not have its expected contents.
 pub(crate) fn emulate(
     case: TestCase,
     context: PlanContext<'_>,
@@ -124,7 +124,8 @@ fn verified(case: &TestCase, instructions: &[Instruction]) -> Result<Module, Che
     Ok(module)
 }
 
-/// Replaces a device's error by the fault with which the emulator ended the last launch, if it ended with one.
+/// Replaces a device's error by the fault with which the emulator ended the last launch, if there is one; returns other
+/// failures unchanged.
 fn of_fault(failure: CheckFailure, device: &mut EmulatedDevice<'_>) -> CheckFailure {
     match (failure, device.take_fault()) {
         (CheckFailure::Device(_), Some(fault)) => CheckFailure::Fault(Box::new(fault)),

@@ -8,7 +8,7 @@
 
 use std::fmt;
 
-/// One dot of the conformance suite: `a` times `b`.
+/// One dot of the conformance suite: a product `a * b` of a shape and element types.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Dot {
     /// M, N and K of the dot.
@@ -65,8 +65,9 @@ pub fn table_5() -> Vec<Dot> {
     dots
 }
 
-/// Returns M, N and K of the shape with this number. The number `25 c + 5 b + a` has the digits (a, b, c) in base 5; M,
-/// N and K are the sizes number `a + 2 b + c`, `a + b` and `a` modulo 5, so 125 consecutive numbers give all shapes.
+/// Returns M, N and K of the shape with the index `index`. The number `25 c + 5 b + a` has the digits (a, b, c) in base
+/// 5; M, N and K are the sizes with the numbers `a + 2 b + c`, `a + b` and `a` modulo 5. So 125 consecutive indices
+/// give all shapes.
 fn shape(index: usize) -> [u64; 3] {
     let [a, b, c] = [index % 5, index / 5 % 5, index / 25 % 5];
     [a + 2 * b + c, a + b, a].map(|digit| SIZES[digit % 5])

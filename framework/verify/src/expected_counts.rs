@@ -19,11 +19,12 @@ pub struct ExpectedCounts {
     pub may_conflict: bool,
     /// Lower bound of the counts over all plans; an execution with fewer fails the check.
     pub bound: Bound,
-    /// Predicted sectors of global memory, for the accesses that are compared.
+    /// Predicted sectors for up to two groups of global-memory accesses, such as loads and stores; `None` for a group
+    /// that is not compared.
     pub sectors: [Option<PlannedSectors>; 2],
 }
 
-/// The predicted number of sectors for some accesses of global memory.
+/// The predicted number of sectors for a group of global-memory accesses.
 #[derive(Debug, Clone, Copy)]
 pub struct PlannedSectors {
     /// Description of the accesses, for failures.
@@ -35,12 +36,13 @@ pub struct PlannedSectors {
 }
 
 impl ExpectedCounts {
-    /// Expects exactly the counts `planned` of one warp, and none below the lower bound `bound`.
+    /// Expects that the counts of one warp equal `planned`, all of them, and that none is below the lower bound
+    /// `bound`.
     pub(crate) fn all(planned: Counts, bound: Bound) -> Self {
         Self { planned, compared: |counts| counts, may_conflict: false, bound, sectors: [None; 2] }
     }
 
-    /// Expects these numbers of sectors, and compares no other counts.
+    /// Expects these numbers of sectors for up to two groups of accesses, and compares no other counts.
     pub(crate) fn of_sectors(sectors: [Option<PlannedSectors>; 2]) -> Self {
         Self::all(Counts::default(), Bound::default()).comparing(|_| Counts::default()).with_sectors(sectors)
     }

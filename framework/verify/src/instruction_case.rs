@@ -138,8 +138,8 @@ impl IssueOperands {
         Ok(Self { contents, answer, expected })
     }
 
-    /// Creates the operands of a copy from global to shared memory. It moves each byte that a lane has in global memory
-    /// to the same byte of that lane in shared memory.
+    /// Creates the operands and the expected result of a copy from global to shared memory: each byte that a lane has
+    /// in global memory moves to the same byte of that lane in shared memory.
     fn across(row: &Instruction) -> Result<Self, String> {
         let segments = |operand: &Operand| match operand {
             Operand::Global { data, .. } | Operand::Access { data, .. } => 1 << data.outs().bits(),
@@ -247,7 +247,7 @@ impl Matrix {
             Operand::Tensor(tile) if tile.role == required => {
                 Some((&tile.element, 1 << tile.layout.out_bits(Dim::tensor(1))))
             }
-            // An accumulator in tensor memory is updated in place.
+            // An accumulator in tensor memory is updated in place, so the operand `d` is also `c`.
             Operand::Tensor(tile) if tile.role == "d" && required == "c" => {
                 Some((&tile.element, 1 << tile.layout.out_bits(Dim::tensor(1))))
             }
@@ -281,7 +281,7 @@ impl Matrix {
 }
 
 /// Computes one element of `a * b + c` over `k` products, each times the scales of its row, its column and its block of
-/// K. The coordinates are the row, the column and the index of the independent block.
+/// K (`None`: without scales). The coordinates are the row, the column and the index of the independent block.
 fn total([a, b, c]: [&Matrix; 3], scales: Option<&[Matrix; 2]>, k: u64, [row, column, block]: [u64; 3]) -> i64 {
     let depth = k;
     let scale = |k: u64| match scales {

@@ -8,11 +8,11 @@ use super::case::{CaseBuffer, Expectation};
 use super::test_case::{ElementBits, Legend, TestBuffer, input};
 use crate::kernels::IsolatedTile;
 
-/// Initial contents of an instruction's operands, and the expected result.
+/// The initial contents of an instruction's operands, and the expected result of one issue.
 pub(super) struct IssueOperands {
     /// The initial contents of the buffer of each kernel parameter.
     pub(super) contents: Vec<Vec<u8>>,
-    /// Index of the parameter that receives the result.
+    /// Index of the kernel parameter whose buffer receives the result.
     pub(super) answer: usize,
     /// Expected fields of the result: each with register and lane, first bit, width, and expected bits.
     pub(super) expected: Vec<ExpectedField>,
@@ -27,7 +27,8 @@ pub(super) struct ExpectedField {
 }
 
 impl IssueOperands {
-    /// Creates one buffer per parameter. The expected bits of the result are compared; inputs must stay unchanged.
+    /// Creates the test buffer of each kernel parameter. The expected bits of the result are compared; all inputs must
+    /// stay unchanged.
     pub(super) fn buffers(self) -> Vec<TestBuffer> {
         let contents = self.contents.into_iter().enumerate();
         let mut buffers: Vec<_> = contents.map(|(buffer_index, before)| input(buffer_index, before)).collect();
@@ -97,7 +98,7 @@ pub(super) fn for_each_register(
     let lanes = layout.in_bits(Dim::LANE);
     for lane in 0..1u64 << (lanes + layout.in_bits(Dim::WARP)) {
         for register in 0..1u64 << registers {
-            // Lanes of the first warp, then those of the next.
+            // Lanes are numbered through all warps: first the lanes of warp 0, then those of warp 1, and so on.
             let (in_warp, warp) = (lane & ((1 << lanes) - 1), lane >> lanes);
             let mut coordinates = vec![(Dim::REGISTER, register), (Dim::LANE, in_warp)];
             if layout.in_bits(Dim::WARP) > 0 {

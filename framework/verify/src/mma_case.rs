@@ -32,7 +32,7 @@ pub fn mma_cases<'a>(plan: &MmaPlan, context: impl Into<PlanContext<'a>>) -> Res
     shown.map(|(input_set, accumulates)| input_set.case(plan, accumulates, &tolerance, context)).collect()
 }
 
-/// Returns the operands of each run of a plan's kernel, and for each whether the kernel adds to an initial accumulator.
+/// Returns the inputs of each run of the plan's kernel, each with whether the kernel adds to an initial accumulator.
 fn shown(plan: &MmaPlan, tolerance: &Tolerance) -> Result<Vec<(MmaInputs, bool)>, CheckFailure> {
     let saturates = plan.problem.saturating;
     let any = if saturates { MmaInputs::saturating(plan)? } else { MmaInputs::any(plan)? };
@@ -46,13 +46,13 @@ fn shown(plan: &MmaPlan, tolerance: &Tolerance) -> Result<Vec<(MmaInputs, bool)>
 enum Expected {
     Exact(u64),
     Nan,
-    /// This value (to about 100 bits), within the tolerated error.
+    /// A value (to about 100 bits), and the tolerated absolute error.
     Near(Double, f64),
 }
 
 impl MmaInputs {
     /// Builds the kernel of a plan, and returns it with the contents of its input buffers, in the order of the
-    /// parameters.
+    /// parameters. If `accumulates`, the kernel adds to an initial accumulator.
     fn kernel(
         &self,
         plan: &MmaPlan,
@@ -164,7 +164,7 @@ impl MmaInputs {
     }
 }
 
-/// Returns the element type for buffers of an accumulator type, given by name.
+/// Returns the element type of buffers that hold elements of the accumulator type with this name.
 fn element_named(name: &str) -> Result<CaseElement, CheckFailure> {
     // Instructions name signed integers `s32`, programs `i32`.
     let name = name.strip_prefix('s').map_or(name.to_owned(), |bits| format!("i{bits}"));
@@ -183,7 +183,8 @@ impl Double {
         match value {
             Value::Real(high) => Self { high, low: 0.0 },
             Value::Integer(value) => {
-                // Every term of a product is converted here: 64-bit conversions are instructions, wider ones are not.
+                // Small integers take a quicker path, since every term of a product is converted here: hardware
+                // converts 64-bit integers by one instruction, wider ones not.
                 if let Some(small) = i64::try_from(value).ok().filter(|small| small.unsigned_abs() < 1 << 53) {
                     return Self { high: small as f64, low: 0.0 };
                 }

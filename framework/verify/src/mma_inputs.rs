@@ -65,9 +65,9 @@ impl MmaInputs {
         Self::of(plan, true, element, scale)
     }
 
-    /// Inputs over the whole range: arbitrary integers; floating-point values near one, or, for types of up to eight
-    /// bits, all finite values unless 16-bit accumulators might overflow. Scales are near one, or within their known
-    /// range.
+    /// Returns inputs over the whole range: arbitrary integers; floating-point values near one, or, for types of up to
+    /// eight bits, all finite values unless 16-bit accumulators might overflow. Scales are near one, or within their
+    /// known range.
     pub(super) fn any(plan: &MmaPlan) -> Result<Self, CheckFailure> {
         let narrow_accumulator = plan.problem.accumulator.bits() <= 16;
         let element = |which, kind, index| {
@@ -106,8 +106,8 @@ impl MmaInputs {
         Self::of(plan, false, element, scale)
     }
 
-    /// Inputs for saturating MMAs: integers whose accumulation saturates at the same value in any order. All products
-    /// of a row have one sign, and the accumulator is near that end of the type's range.
+    /// Returns inputs for saturating MMAs: integers whose accumulation saturates at the same value in any order. All
+    /// products of a row have one sign, and the accumulator is near that end of the type's range.
     pub(super) fn saturating(plan: &MmaPlan) -> Result<Self, CheckFailure> {
         let [_, n, k] = plan.problem.shape;
         let signed = |kind| matches!(kind, ElementType::Integer { signed: true, .. });
@@ -129,7 +129,8 @@ impl MmaInputs {
         Self::of(plan, false, element, |_, _, _| Err("integers have no scales".to_owned()))
     }
 
-    /// A copy of the inputs with NaN as the last scale of each scaled operand; `None` if there is none.
+    /// Returns a copy of the inputs in which the last scale of each scaled operand is NaN; `None` if no operand has
+    /// scales.
     pub(super) fn with_nan(&self, plan: &MmaPlan) -> Option<Self> {
         let (mut changed, scales) = (false, plan.problem.scales);
         let mut own = self.clone();
@@ -137,7 +138,8 @@ impl MmaInputs {
             let Some((last, scale)) = matrix.as_mut().and_then(|matrix| matrix.elements.last_mut()).zip(scale) else {
                 continue;
             };
-            // OCP Microscaling Formats, section 5.4.1, and PTX ISA: all ones; for ue4m3 all of the bits that are read.
+            // A NaN scale has all bits set (OCP Microscaling Formats, section 5.4.1, and PTX ISA); for ue4m3, all bits
+            // that are read.
             let bits = if scale.element_type.to_string() == "e8m0" { 0xff } else { 0x7f };
             *last = (bits, Value::Real(f64::NAN));
             changed = true;

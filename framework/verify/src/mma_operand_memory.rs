@@ -10,7 +10,7 @@ pub(super) enum Value {
     Real(f64),
 }
 
-/// Multiplies an operand's element by its scale, exactly.
+/// Multiplies an operand's element by its scale, exactly; `None` for no scale.
 pub(super) fn multiplied(element: Value, scale: Option<Value>) -> Value {
     let real = |value: Value| match value {
         Value::Integer(value) => value as f64,
@@ -41,9 +41,9 @@ impl Matrix {
         Ok(Self { kind, elements })
     }
 
-    /// Packs the elements into lines of `length` elements; `at` maps (line, index) to an element. Elements of 1, 2 and
-    /// 4 bits are packed into bytes, the first in the low bits; a line starts at a byte. Elements of six bits take a
-    /// byte each, with noise in the upper bits.
+    /// Packs the elements into lines of `length` elements and returns the bytes; `at` maps (line, index in the line) to
+    /// the row-major index of an element. Elements of 1, 2 and 4 bits are packed into bytes, the first in the low bits;
+    /// a line starts at a byte. Elements of six bits take a byte each, with noise in the upper bits.
     pub(super) fn bytes(&self, length: usize, at: impl Fn(usize, usize) -> usize) -> Vec<u8> {
         let bits = self.kind.bits() as usize;
         let mut bytes = Vec::new();

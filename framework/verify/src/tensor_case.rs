@@ -9,8 +9,9 @@ use tilewright_plan::movement::PlanContext;
 use tilewright_target::{Instruction, Operand};
 
 impl IssueOperands {
-    /// Creates the operands of an instruction that moves a tile between registers and tensor memory. The tile in tensor
-    /// memory is given and read as registers, by other moves of the instruction table of `context`.
+    /// Creates the operands and the expected result of an instruction that moves a tile between registers and tensor
+    /// memory. The tile in tensor memory is given and read as registers, by other moves of the instruction table of
+    /// `context`.
     pub(super) fn tensor_move(row: &Instruction, context: PlanContext<'_>) -> Result<Self, String> {
         let memory = row.operands.iter().position(|operand| operand.tensor().is_some());
         let register = row.operands.iter().position(|operand| matches!(operand, Operand::Register { .. }));
@@ -44,8 +45,8 @@ impl IssueOperands {
         Ok(Self { contents, answer, expected })
     }
 
-    /// Creates the operands of an instruction that copies a tile from shared to tensor memory. The copies of the tile
-    /// there are read as registers, by moves of the instruction table of `context`.
+    /// Creates the operands and the expected result of an instruction that copies a tile from shared to tensor memory.
+    /// The copies of the tile there are read as registers, by moves of the instruction table of `context`.
     pub(super) fn tensor_copy(row: &Instruction, context: PlanContext<'_>) -> Result<Self, String> {
         let mut contents = Vec::new();
         let mut found = None;

@@ -84,7 +84,7 @@ pub struct Predicted {
 }
 
 impl Predicted {
-    /// Returns the predictions of a plan that a kernel executes `rounds` times.
+    /// Creates the predictions for a kernel that executes a plan with these stats `rounds` times.
     pub(crate) fn of(stats: &PlanStats, rounds: u32) -> Self {
         let PlanStats { counts, cost, shared_bytes, .. } = *stats;
         Self { rounds, counts: Some(counts), cycles: cost, shared_bytes }
@@ -109,12 +109,13 @@ pub struct ElementBits {
 }
 
 impl Legend {
-    /// Creates a legend from a function from bits to fields.
+    /// Creates a legend from a function that maps the index of a bit in the buffer to the field that contains it.
     pub fn new(field: impl Fn(u64) -> ElementBits + Send + Sync + 'static) -> Self {
         Self(Arc::new(field))
     }
 
-    /// Creates a legend of adjacent elements of `bits` bits; `name` returns the location and the element of an index.
+    /// Creates a legend of adjacent elements of `bits` bits; `name` maps the index of an element to its location and
+    /// its row-major index in the tested tensor.
     pub(crate) fn of_elements(bits: u32, name: impl Fn(u64) -> (String, u64) + Send + Sync + 'static) -> Self {
         Self::new(move |bit| {
             let index = bit / u64::from(bits);
@@ -164,7 +165,7 @@ impl TestCase {
         self
     }
 
-    /// Adds the counts and the predictions of a plan that the kernel executes once.
+    /// Adds the expected counts and the predictions of a plan that the kernel executes once.
     pub(crate) fn with_plan(self, stats: &PlanStats) -> Self {
         self.with_counts(ExpectedCounts::all(stats.counts, stats.bound)).with_predicted(Predicted::of(stats, 1))
     }
@@ -187,7 +188,7 @@ impl TestCase {
     }
 }
 
-/// Creates a buffer that is read and must stay unchanged.
+/// Creates a buffer that the kernel reads and that must stay unchanged.
 pub(crate) fn input(buffer_index: usize, before: Vec<u8>) -> TestBuffer {
     let shape = vec![before.len() as u64];
     let element = CaseElement::Unsigned(8);

@@ -80,12 +80,13 @@ impl Tolerance {
         Self { relative, absolute: absolute + lost, subnormals, min_normal, exact_bits: exact_bits + 1 }
     }
 
-    /// Returns the width in bits of integers for which every partial sum is exact.
+    /// Returns the width in bits of the integers for which every partial sum of the accumulation is exact.
     pub(super) fn exact_bits(&self) -> u32 {
         self.exact_bits
     }
 
-    /// Returns the tolerated absolute error of a sum of products, each given by its operands from A and from B.
+    /// Returns the tolerated absolute error of a sum of products; each product is given by its operands from A and from
+    /// B.
     pub(super) fn allowed(&self, products: impl Iterator<Item = [f64; 2]>) -> f64 {
         products.map(|operands| self.of_product(operands)).sum::<f64>() + self.absolute
     }
@@ -145,7 +146,8 @@ impl MmaRounding {
         groups * (group + 1.0)
     }
 
-    /// The number x of the module documentation, without earlier rounding of operands.
+    /// Returns the number x of the module's comment for `k` products and an accumulator with `fraction` fraction bits,
+    /// without earlier rounding of operands.
     fn relative(&self, k: u64, fraction: u32) -> f64 {
         let (groups, group) = self.groups(k);
         let (u, last) = (half_of(fraction), |bits: u32| (-f64::from(bits)).exp2());
@@ -153,7 +155,7 @@ impl MmaRounding {
             None if !self.fuses => (k as f64 + 1.0) * u,
             None | Some(Summation::Chain) => k as f64 * u,
             Some(Summation::Aligned { fraction: cut, kept, .. }) => {
-                // Accumulators narrower than binary32 are rounded, others truncated.
+                // Accumulators narrower than binary32 are rounded to nearest, others are truncated.
                 let result = if fraction == 23 { last(kept) } else { u };
                 groups * ((group + 1.0) * last(cut) + result)
             }
@@ -179,7 +181,7 @@ fn float(element_type: ElementType) -> Option<Format> {
     if let ElementType::Float(format) = element_type { Some(format) } else { None }
 }
 
-/// Unit roundoff of a type with this many fraction bits.
+/// Returns the unit roundoff of a floating-point type with this number of fraction bits.
 fn half_of(fraction: u32) -> f64 {
     (-f64::from(fraction) - 1.0).exp2()
 }
@@ -203,7 +205,7 @@ mod tests {
         MmaRounding { numerics, element_types: [None; 2], min_normal: [0.0; 2], fuses: true, k }
     }
 
-    /// The table of `docs/dots.md` for 64 products accumulated in binary32, in units of 2^-24.
+    /// Checks the factors in the table of `docs/dots.md`, for 64 products accumulated in binary32, in units of 2^-24.
     #[test]
     fn how_far_a_sum_may_be_off_is_as_derived() {
         let ulp = 2f64.powi(-24);

@@ -319,7 +319,7 @@ impl<'ctx> Body<'_, 'ctx> {
         traded.into_iter().map(|word| self.same_bits(Typed::new(WORD, word.into()), ty)).collect()
     }
 
-    /// Returns a 32-bit scalar as an integer, together with its type in the kernel IR.
+    /// Returns the LLVM integer with the bits of a 32-bit scalar, and the scalar's type in the kernel IR.
     fn shuffle_operand(&mut self, value: Value) -> Result<(Type, IntValue<'ctx>), CompileError> {
         let offered = self.value(value)?;
         if !matches!(offered.ty, Type::Scalar(_)) || offered.ty.bits() != 32 {

@@ -45,7 +45,7 @@ fn min_outstanding_of_group(dialect: &dyn Dialect, queue: Queue, region: &Region
                     .filter_map(|inner| min_outstanding_of_group(dialect, queue, inner))
                     .collect();
                 if !inner.is_empty() {
-                    // The inner region may have committed the open group.
+                    // The inner region may have committed the group that was open here, so counting starts from zero.
                     open = 0;
                 }
                 inner.into_iter().for_each(&mut found);

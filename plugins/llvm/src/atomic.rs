@@ -63,8 +63,8 @@ impl<'ctx> Body<'_, 'ctx> {
         Ok(Typed::new(value.ty, old))
     }
 
-    /// Emits the release that precedes an atomic operation, if the dialect emits it as a separate fence. Returns the
-    /// order that is left for the atomic operation itself.
+    /// Emits the release that precedes an atomic operation, if the dialect emits it as a separate fence. Returns `how`
+    /// with the memory order that the atomic operation itself must still have.
     fn release_before(&self, how: Ordered) -> Result<Ordered, CompileError> {
         let separate = how.releases() && self.dialect.release(&self.emit, how.scope)?;
         Ok(if separate { how.without_release() } else { how })

@@ -82,8 +82,9 @@ impl<'ctx> CodeGenerator for Body<'_, 'ctx> {
         Ok(Typed::new(ty, phi.as_basic_value()))
     }
 
-    /// Emits the start of a loop. A `for` is tested once before its first iteration, and every loop after each
-    /// iteration.
+    /// Emits the start of a loop; `range` has start, end and step of a `for`. Returns the loop's state, and the values
+    /// by which the body uses the index (of a `for`) and the loop-carried values. A `for` is tested once before its
+    /// first iteration, and every loop after each iteration.
     fn begin_loop(
         &mut self,
         range: Option<[Typed<'ctx>; 3]>,
@@ -120,8 +121,8 @@ impl<'ctx> CodeGenerator for Body<'_, 'ctx> {
         Ok((Loop { preheader: before, body: pass, phis, counter }, arguments))
     }
 
-    /// Emits the end of a loop. A `for` has another iteration if `to - index > step`, a test without 32-bit
-    /// wrap-around.
+    /// Emits the end of a loop, and returns the loop-carried values after it. A `for` has another iteration if `to -
+    /// index > step`, a test without 32-bit wrap-around.
     fn end_loop(
         &mut self,
         Loop { preheader: before, body: pass, phis, counter }: Loop<'ctx>,

@@ -168,7 +168,7 @@ pub trait Dialect {
     }
 
     /// Emits a load under a predicate, whose result is `other` if the predicate is false; `None` if the target has no
-    /// such instruction, so that a branch skips the load.
+    /// such instruction, so that the caller emits a branch around the load.
     ///
     /// # Errors
     /// [`CompileError`] if the target cannot emit the operation.
@@ -182,8 +182,8 @@ pub trait Dialect {
         Ok(None)
     }
 
-    /// Emits a store under a predicate; returns false if the target has no such instruction, so that a branch skips the
-    /// store.
+    /// Emits a store under a predicate; returns false if the target has no such instruction, so that the caller emits a
+    /// branch around the store.
     ///
     /// # Errors
     /// [`CompileError`] if the target cannot emit the operation.
@@ -212,9 +212,9 @@ pub trait Dialect {
         Err(no_function(function, element))
     }
 
-    /// Emits code at the start of a loop's body that returns a loop-carried value for its uses there; the default
-    /// returns `value`. A dialect may so hide an induction variable that is a pointer from LLVM's strength reduction,
-    /// which would split it into parts that each access has to add.
+    /// Emits code at the start of a loop's body, and returns the value that stands for the loop-carried `value` in the
+    /// body; the default returns `value` itself. A dialect may so hide an induction variable that is a pointer from
+    /// LLVM's strength reduction, which would split it into parts that each access has to add.
     ///
     /// # Errors
     /// [`CompileError`] if the target cannot emit the operation.
@@ -353,8 +353,8 @@ pub trait Dialect {
         Err(no_group_barriers())
     }
 
-    /// Emits a value as an already complete result of the queue (asynchronous operations of one kind), so that an
-    /// instruction of the queue can use it as accumulator.
+    /// Emits a value as an already complete result of a queue (asynchronous operations of one kind). An instruction of
+    /// the queue can then use it as accumulator.
     ///
     /// # Errors
     /// [`CompileError::Unsupported`] if no instruction completes on the queue.
@@ -488,7 +488,7 @@ pub trait Dialect {
     }
 
     /// Emits the allocation of tensor-memory columns by a whole warp; the address of the first column is written to
-    /// shared memory.
+    /// shared memory at `pointer`.
     ///
     /// # Errors
     /// [`CompileError::Unsupported`] if the target has no tensor memory.

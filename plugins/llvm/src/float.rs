@@ -68,7 +68,7 @@ impl<'ctx> Body<'_, 'ctx> {
         })
     }
 
-    /// Emits a minimum or maximum of two floating-point values.
+    /// Emits the minimum or maximum `op` of two floating-point values.
     pub(crate) fn float_choice(
         &self,
         op: Binary,
@@ -122,8 +122,8 @@ impl<'ctx> Body<'_, 'ctx> {
         self.emit.builder.build_cast(InstructionOpcode::FPExt, a.value, single, "").map_err(builder_error)
     }
 
-    /// Emits an operation on operands of type `ty`; with `through_single`, computes in `f32` and rounds the result
-    /// back.
+    /// Emits the operation that `compute` emits on operands of type `ty`. With `through_single`, the operation is
+    /// computed in `f32`, and its result rounded back to `ty`.
     fn emit_in_single(
         &self,
         through_single: bool,

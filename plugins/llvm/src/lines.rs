@@ -44,7 +44,8 @@ impl<'ctx> Lines<'ctx> {
         Some(Self { context, builder, unit, inlined: HashMap::new() })
     }
 
-    /// Gives a kernel's function its line, and returns the debug location of each of the kernel's locations.
+    /// Sets the line of a kernel's function, and returns the debug location of each of the kernel's source locations;
+    /// `None` for a location that names no line.
     pub(crate) fn locate(&mut self, kernel: &Kernel, function: FunctionValue<'ctx>) -> Vec<Option<DILocation<'ctx>>> {
         let parsed: Vec<_> = kernel.locations.iter().map(|text| SourceLocation::parse(text)).collect();
         let Some(own) = kernel.locations.iter().find_map(|text| own_line(text)) else {
@@ -60,7 +61,7 @@ impl<'ctx> Lines<'ctx> {
         self.builder.finalize();
     }
 
-    /// Returns the debug location of a line. A line of another file than the kernel's is in a function that was inlined.
+    /// Returns the debug location of a line. A line with a caller is in a function that was inlined.
     fn location(&mut self, at: &SourceLocation, kernel: &Scope<'_, 'ctx>) -> DILocation<'ctx> {
         let caller = at.caller.as_deref().map(|caller| self.location(caller, kernel));
         let scope = match caller {
@@ -70,7 +71,8 @@ impl<'ctx> Lines<'ctx> {
         self.builder.create_debug_location(self.context, at.line, at.column, scope, caller)
     }
 
-    /// Returns the scope of a line of the kernel: the kernel's function, or a block of it that is in another file.
+    /// Returns the scope of a line without a caller: the kernel's function or, for a line of another file, a lexical
+    /// block in it that names this file.
     fn own_scope(&self, at: &SourceLocation, kernel: &Scope<'_, 'ctx>) -> DIScope<'ctx> {
         let function = kernel.function.as_debug_info_scope();
         if at.file == kernel.file {
@@ -105,7 +107,8 @@ impl<'ctx> Lines<'ctx> {
     }
 }
 
-/// Returns the line of the kernel itself at which an operation is, or at which the outermost call around it is.
+/// Returns the kernel's own line for an operation at `location`. If the operation is from inlined code, that is the
+/// line of the outermost call. `None` if `location` is not a source location.
 fn own_line(location: &str) -> Option<SourceLocation> {
     let location = SourceLocation::parse(location)?;
     location.frames().last().cloned()

@@ -112,7 +112,8 @@ impl<'ctx> Body<'_, 'ctx> {
         }
     }
 
-    /// Emits an access under a predicate; the result is zero if the predicate is false.
+    /// Emits the memory access that `access` emits, under a predicate. The result of type `ty` is zero if the predicate
+    /// is false.
     pub(crate) fn predicated(
         &self,
         predicate: Option<Value>,
@@ -133,7 +134,7 @@ impl<'ctx> Body<'_, 'ctx> {
         Ok(is_aligned.then_some(PredicatedAccess { space, pointer, offset: access.offset, predicate, ty }))
     }
 
-    /// Emits an access under a predicate; the result is `other` if the predicate is false.
+    /// Emits the memory access that `access` emits, under a predicate; the result is `other` if the predicate is false.
     fn or_other(
         &self,
         predicate: Option<Value>,

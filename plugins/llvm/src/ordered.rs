@@ -3,7 +3,7 @@
 use inkwell::AtomicOrdering;
 use tilewright_kernel::{MemoryOrder, MemoryScope, Value};
 
-/// Memory order, scope and space of an atomic operation.
+/// Predicate, memory order and scope of an atomic operation.
 #[derive(Clone, Copy)]
 pub(crate) struct Ordered {
     pub(crate) predicate: Option<Value>,
@@ -17,7 +17,7 @@ impl Ordered {
         matches!(self.order, MemoryOrder::Release | MemoryOrder::AcquireRelease)
     }
 
-    /// Returns the order that remains behind a release fence.
+    /// Returns this order without its release, for an atomic operation behind a release fence.
     pub(crate) fn without_release(self) -> Self {
         let order = match self.order {
             MemoryOrder::Relaxed | MemoryOrder::Release => MemoryOrder::Relaxed,

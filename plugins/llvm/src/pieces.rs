@@ -21,7 +21,7 @@ fn backend(message: impl Into<String>) -> CompileError {
 /// An operand of a call by [`Emitter::call_with_bitcasts`].
 #[derive(Debug, Clone, Copy)]
 pub enum CallOperand<'ctx> {
-    /// A value, which is reinterpreted as the parameter's type; that type has as many bits.
+    /// A value, reinterpreted as the parameter's type, which has as many bits.
     Bits(BasicValueEnum<'ctx>),
     /// An integer constant, of the parameter's type.
     Number(u32),
@@ -73,8 +73,8 @@ impl<'ctx> Emitter<'_, 'ctx> {
         }
     }
 
-    /// Emits the join of elements, the first in the lowest bits, to a value of type `ty`. All elements together have
-    /// the type `pieces`.
+    /// Emits the join of elements, the first in the lowest bits, to a value of type `ty`. `pieces` is the vector type
+    /// of all elements; for a single element, the element's type.
     ///
     /// # Errors
     /// [`CompileError::Backend`] if LLVM rejects the instruction.
@@ -170,8 +170,8 @@ impl<'ctx> Emitter<'_, 'ctx> {
         }
     }
 
-    /// Emits inline assembly without side effects that all lanes of a warp execute together (convergent). `$0`, `$1`,
-    /// ... are first the results, then the operands.
+    /// Emits inline assembly without side effects that all lanes of a warp execute together (convergent). In `text`,
+    /// `$0`, `$1`, ... are first the results, then the operands. Returns a value for each type in `results`.
     ///
     /// # Errors
     /// [`CompileError::Backend`] if LLVM rejects the instruction.
@@ -187,8 +187,8 @@ impl<'ctx> Emitter<'_, 'ctx> {
         self.fields(call.try_as_basic_value().basic())
     }
 
-    /// Emits inline assembly without side effects, which LLVM may move and remove. `$0`, `$1`, ... are first the
-    /// results, then the operands.
+    /// Emits inline assembly without side effects, which LLVM may move and remove. In `text`, `$0`, `$1`, ... are first
+    /// the results, then the operands. Returns a value for each type in `results`.
     ///
     /// # Errors
     /// [`CompileError::Backend`] if LLVM rejects the instruction.
@@ -207,7 +207,8 @@ impl<'ctx> Emitter<'_, 'ctx> {
     }
 
     /// Emits inline assembly that all lanes of a warp execute together (convergent), and that keeps its order among
-    /// memory accesses and other ordered assembly. `$0`, `$1`, ... are first the results, then the operands.
+    /// memory accesses and other ordered assembly. In `text`, `$0`, `$1`, ... are first the results, then the operands.
+    /// Returns a value for each type in `results`.
     ///
     /// # Errors
     /// [`CompileError::Backend`] if LLVM rejects the instruction.
@@ -224,7 +225,8 @@ impl<'ctx> Emitter<'_, 'ctx> {
     }
 
     /// Emits inline assembly that each lane executes on its own, and that accesses memory: it keeps its order among
-    /// memory accesses. `$0`, `$1`, ... are first the results, then the operands.
+    /// memory accesses. In `text`, `$0`, `$1`, ... are first the results, then the operands. Returns a value for each
+    /// type in `results`.
     ///
     /// # Errors
     /// [`CompileError::Backend`] if LLVM rejects the instruction.

@@ -145,7 +145,7 @@ fn declare<'ctx>(
     Ok(function)
 }
 
-/// Marks a pointer parameter as passed by value: the caller passes the bytes that it points to.
+/// Marks the pointer parameter with index `number` as passed by value: the caller passes the bytes that it points to.
 fn pass_by_value<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>, number: u32, form: &MapForm) {
     let kind = Attribute::get_named_enum_kind_id;
     let bytes = context.i8_type().array_type(form.bytes).as_any_type_enum();
@@ -212,7 +212,8 @@ pub(crate) fn llvm_type<'ctx>(
                 other => other,
             })
         }
-        // Registers of an instruction in flight; its users have waited.
+        // The result of an instruction in flight has the type that it has after the wait, because its users come after
+        // the wait.
         Type::Pending(..) => llvm_type(context, target, ty.after_wait()),
         Type::Pointer(space) => Ok(context.ptr_type(AddressSpace::from(address_space(target, space)?)).into()),
         // Address of the parameter's bytes.
@@ -419,7 +420,7 @@ impl<'a, 'ctx> Body<'a, 'ctx> {
         let offset = self.kernel.shared_offsets().0.get(buffer as usize).copied();
         let offset = offset.ok_or_else(|| invalid(format!("the kernel has no shared buffer {buffer}")))?;
         let Some(base) = self.shared.map(|global| global.as_pointer_value()) else {
-            // The buffers are empty: any address is valid, because no access is.
+            // All shared buffers are empty, so no access is valid, and any address will do.
             return Ok(Typed::new(ty, self.llvm_type(ty)?.const_zero()));
         };
         let offset = self.emit.context.i32_type().const_int(offset, false);

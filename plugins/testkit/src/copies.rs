@@ -4,8 +4,8 @@ use tilewright_plan::movement::AsyncCopyPlan;
 
 use crate::prelude::*;
 
-/// Returns the plan of an asynchronous copy of 64 x 64 elements of 16 bits, row-major in global and shared memory, by
-/// four warps of the target's default number of lanes; and a kernel that copies five such tensors to three buffers.
+/// Plans an asynchronous copy of 64 x 64 elements of 16 bits, row-major in global and shared memory, by four warps of
+/// the target's default number of lanes. Returns the plan, and a kernel that copies five such tensors to three buffers.
 pub fn staged(target: &dyn Target, masked: bool) -> (AsyncCopyPlan, Kernel) {
     let axis = |axis| LinearLayout::identity(64, Dim::OFFSET, Dim::tensor(axis)).unwrap();
     let memory = MemoryLayout::linear(axis(1).direct_sum(&axis(0)).unwrap());

@@ -64,8 +64,8 @@ pub struct Checked {
     pub elsewhere: Vec<String>,
 }
 
-/// Compiles every program with and without locations, and checks that the code is the same, and that each instruction
-/// that begins with one of `accesses` has the line of an operation that accesses memory.
+/// Compiles every program with and without locations, and checks that the code is the same. Each instruction that
+/// begins with one of `accesses` must have the line of an operation that accesses memory.
 pub fn check_programs(target: &dyn Target, accesses: &[&str]) -> Checked {
     let mut checked = Checked::default();
     for file in ProgramCase::files(&shared_data::workspace().join("conformance/kernels")).unwrap() {

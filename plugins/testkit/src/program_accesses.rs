@@ -35,7 +35,7 @@ impl GlobalAccesses {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
     Plain,
-    /// The pointers are those of the transposed tile, transposed.
+    /// The pointers are computed for the transposed tile, and then transposed.
     Transposed,
     /// The offsets are a range along one axis that is reshaped to the tile.
     Reshaped,

@@ -69,8 +69,8 @@ pub fn coordinates(layout: &LinearLayout, register: u64, lane: u64, warp: u64) -
     layout.apply(&at).expect("a place").into_iter().map(|(_, coordinate)| coordinate).collect()
 }
 
-/// Checks that an operand in registers has a published thread-value layout, which numbers the elements of a tile of
-/// `rows` rows along columns, or along rows if `is_swapped`.
+/// Checks that an operand in registers has a published thread-value layout. The published layout numbers the elements
+/// of a tile of `rows` rows along columns, or along rows if `is_swapped`.
 pub fn same_positions(row: &Instruction, role: &str, published: &Value, rows: u64, is_swapped: bool) {
     let published = ThreadValue::parse(published.as_str().expect("a thread-value layout"));
     let (_, _, layout) = register(row, role);
@@ -96,8 +96,8 @@ pub fn of_family(families: &dyn Families, spec: &FamilySpec, shape: &[u64], dims
     restricted.remove_zero_bases(Dim::REGISTER)
 }
 
-/// Checks that sample layouts of families resolve and have unique names, for `lanes` and `warps`, and that each operand
-/// sample's instruction is in the table once. Returns these instructions.
+/// Checks that the families' samples for `requested` are layouts with its lanes and warps, with unique names. The
+/// instruction of each operand sample must be in `table` once. Returns the names of these instructions.
 pub fn samples_are_layouts(
     families: &dyn Families,
     table: &[Instruction],

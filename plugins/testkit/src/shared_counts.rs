@@ -9,8 +9,8 @@ use tilewright_kernel::Region;
 
 use crate::prelude::*;
 
-/// Sets of texts in the repository: slots and slices of allocations, and the valid texts of the comparison of
-/// verifiers.
+/// Sets of texts in the repository: `slots` has buffers and slices of allocations, `valid` the texts of the comparison
+/// of verifiers that are valid.
 pub const COMMITTED: [&str; 2] = ["slots", "valid"];
 /// The set of texts outside of the repository: real programs with the layouts that Triton chose.
 pub const REAL: [&str; 1] = ["ttgir"];

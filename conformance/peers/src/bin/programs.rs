@@ -61,7 +61,7 @@ fn requested() -> Result<Arguments, Failure> {
     Ok(Arguments { target, cases: cases.into(), folder: folder.into(), times, only })
 }
 
-/// Returns the program files in a folder whose names contain the text, sorted by name.
+/// Returns the program files in a folder whose paths contain the text `only`, sorted by path.
 fn programs(folder: &Path, only: &str) -> Result<Vec<PathBuf>, Failure> {
     let files =
         std::fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>, std::io::Error>>()?;
@@ -72,7 +72,7 @@ fn programs(folder: &Path, only: &str) -> Result<Vec<PathBuf>, Failure> {
     Ok(files)
 }
 
-/// Compiles a test case and returns its line of JSON.
+/// Compiles a test case `times` times, writes its assembly and kernel IR to `folder`, and returns its line of JSON.
 fn compiled(compiler: &ProgramCompiler<'_>, case: &ProgramCase, folder: &Path, times: usize) -> Result<Value, Failure> {
     let text = std::fs::read_to_string(&case.program)?;
     let options = ProgramOptions::default().with_warps(case.warps).with_stages(case.stages).with_entry(&case.entry);

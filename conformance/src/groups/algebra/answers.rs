@@ -21,7 +21,8 @@ pub(super) fn check(_: &Context, row: &Row) -> LawResult {
     }
 }
 
-/// Checks a result that differs from the expected one, for operations with several correct results; fails for others.
+/// Checks whether the result `found` is correct although it differs from the expected one. Fails for operations that
+/// have only one correct result.
 fn another(operation: &str, inputs: &Json, found: &Json, expected: &Json) -> LawResult {
     let read = |value: &Json| -> Result<LinearLayout, Verdict> {
         layout_from_json(value).map_err(|error| law_failure(format!("{value}: {error}")))
@@ -31,7 +32,7 @@ fn another(operation: &str, inputs: &Json, found: &Json, expected: &Json) -> Law
             let (from, to) = (read(&inputs["a"])?, read(&inputs["b"])?);
             check_composition(&read(found)?, &from, &to)
         }
-        // A right inverse: composed with the layout it maps each element to itself.
+        // The result is a right inverse: followed by the layout, it maps each element to itself.
         "pseudoinvert" => {
             let (layout, inverse) = (read(&inputs["layout"])?, read(found)?);
             let columns: Vec<_> = (0..layout.outs().bits()).map(|bit| 1 << bit).collect();

@@ -22,7 +22,7 @@ pub(super) fn division(layout: &LinearLayout) -> LawResult {
     let (other, _) = others(layout)?;
     for (inner, outer) in [(layout, &other), (&other, layout)] {
         let sum = expect_layout(inner.direct_sum(outer))?;
-        // Quotients keep all dims of the sum, possibly with one position.
+        // A quotient has all dims of the sum, some of them possibly with size one.
         let quotient = sum.divide_left(inner);
         require(quotient.as_ref().is_some_and(|q| same_map(q, outer)), || {
             format!("divided from the left\n{sum}\nby\n{inner}\nis {quotient:?}")
@@ -40,7 +40,8 @@ fn same_map(left: &LinearLayout, right: &LinearLayout) -> bool {
     left.squeeze_ins().squeeze_outs() == right.squeeze_ins().squeeze_outs()
 }
 
-/// Returns two small layouts to add to `layout`: one over the first dims, one over the last dims and a new one.
+/// Returns two small layouts for direct sums with `layout`: one over the layout's first dims, one over its last dims
+/// and a new dim.
 fn others(layout: &LinearLayout) -> Result<(LinearLayout, LinearLayout), Verdict> {
     let ends = |dims: Option<Dim>| dims.ok_or_else(|| law_failure("the layout has no dims"));
     let (first, last) = (ends(layout.ins().dims().next())?, ends(layout.ins().dims().next_back())?);

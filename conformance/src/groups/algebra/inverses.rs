@@ -1,4 +1,4 @@
-//! Checks of inverses of linear layouts, of maps from one layout into another, and of queries.
+//! Checks of inverses of linear layouts, of maps from one layout into another, and of queries such as the rank.
 
 use tilewright_layout::LinearLayout;
 

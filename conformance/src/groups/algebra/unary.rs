@@ -36,8 +36,8 @@ pub(super) fn identity(layout: &LinearLayout) -> LawResult {
 
 /// Checks that composition applies one map after the other and is associative.
 pub(super) fn composition(layout: &LinearLayout) -> LawResult {
-    // Over F2, one map adds each bit to its neighbour, the other reverses the bits; neither is a permutation of the
-    // other.
+    // Two maps of the coordinates to themselves: `mixed` adds each bit to the next one (over F2), `reversed` reverses
+    // the bits.
     let mixed = square_map(layout.outs(), |bit, bits| 1 << bit | 1 << ((bit + 1).min(bits - 1)))?;
     let reversed = square_map(layout.outs(), |bit, bits| 1 << (bits - 1 - bit))?;
     let (after, last) = (elements(&mixed)?, elements(&reversed)?);

@@ -82,7 +82,7 @@ fn is_caused_by(flaw: BulkFlaw, kind: &FaultKind) -> bool {
     }
 }
 
-/// Passes if the emulator reported a fault that the given function accepts.
+/// Returns a pass if `checked`, the result on the emulator, is a fault that `right` accepts, otherwise a failure.
 pub(super) fn expect_fault<T: std::fmt::Debug>(
     checked: Result<T, CheckFailure>,
     right: impl Fn(&FaultKind) -> bool,

@@ -72,8 +72,8 @@ fn extended(layout: &CuteLayout, index: u64) -> u64 {
     value
 }
 
-/// Checks that the right inverse maps each value to a coordinate that has it, and that the left inverse maps each value
-/// back to its coordinate, or else the error gives two coordinates with the same value.
+/// Checks that the right inverse maps each value to a coordinate that has it, and the left inverse each value back to
+/// its coordinate. The left inverse may instead be an error that gives two coordinates with the same value.
 pub(super) fn inverses(context: &Context, sample: &SampleLayout) -> LawResult {
     let (_, composed) = composed(context, sample)?;
     let layout = composed.layout();

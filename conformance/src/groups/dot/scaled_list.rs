@@ -83,7 +83,8 @@ pub fn scaled() -> Vec<ScaledDot> {
     pairs().into_iter().flat_map(of).collect()
 }
 
-/// Returns shape number 25 c + 5 b + a, which determines the indices a, b and c of the sizes.
+/// Returns the sizes [M, N, K] of shape number `number` = 25 c + 5 b + a. The digits a, b and c determine the sizes so
+/// that any five consecutive shapes have each size once on each axis.
 fn shape(number: usize) -> [u64; 3] {
     let [a, b, c] = [number % 5, number / 5 % 5, number / 25 % 5];
     [a + 2 * b + c, a + b, a].map(|digit| SIZES[digit % 5])

@@ -25,7 +25,8 @@ impl Group for FamiliesGroup {
         "families"
     }
 
-    /// Returns the start of a case's name up to the family or sample: `families/growth/blocked-rows`.
+    /// Returns the start of a case's name up to the family or sample, such as `families/growth/blocked-rows`; never
+    /// `None`.
     fn subject<'a>(&self, name: &'a str) -> Option<&'a str> {
         let end = name.match_indices('/').nth(2).map_or(name.len(), |(at, _)| at);
         Some(&name[..end])

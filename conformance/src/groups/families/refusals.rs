@@ -1,5 +1,5 @@
-//! Checks that invalid requests for layouts are rejected with an error that names the family or, if a family may accept
-//! them, become a layout of the whole tensor; never a crash, never a layout of another tensor.
+//! Checks invalid requests for layouts. They are rejected with an error that names the family or, if a family may
+//! accept them, become a layout of the whole tensor; never a crash, never a layout of another tensor.
 
 use tilewright_layout::{FamilyAttribute, FamilyError, FamilySpec, Layout, SampleLayout};
 
@@ -72,7 +72,8 @@ pub(super) fn shapes(context: &Context, sample: &SampleLayout) -> LawResult {
     perhaps.iter().try_for_each(|shape| check_rejected_or_covers_shape(context, &sample.spec, shape))
 }
 
-/// Changes a spec, and then each spec nested in it, by every variant that `change` returns, and checks the results.
+/// Changes a spec, and then each spec nested in it, by every variant that `change` returns, and calls `check` with the
+/// complete spec after each change.
 fn each_level(
     spec: &FamilySpec,
     change: &dyn Fn(&FamilySpec) -> Vec<FamilySpec>,
@@ -85,7 +86,8 @@ fn each_level(
     })
 }
 
-/// Returns copies of the spec with one parameter replaced by one of its other values, for each parameter and value.
+/// Returns copies of the spec `level` in which one parameter has another value: one copy for each parameter and each
+/// value that `others` returns for the parameter's value.
 fn replaced(level: &FamilySpec, others: &dyn Fn(&FamilyAttribute) -> Vec<FamilyAttribute>) -> Vec<FamilySpec> {
     let of = |(name, value): (&String, &FamilyAttribute)| -> Vec<FamilySpec> {
         others(value).into_iter().map(|other| level.clone().with(name, other)).collect()

@@ -105,8 +105,8 @@ fn tensor_tile(context: &Context, tile: &TensorOperand) -> LawResult {
     })
 }
 
-/// Checks that each canonical layout (of an operand in shared memory, such as a swizzle mode) has a distinct address
-/// for every element of a tile, and that the matrix descriptor encodes it.
+/// Checks each canonical layout (such as a swizzle mode) of an operand in shared memory. Every element of a tile must
+/// have a distinct address, and the matrix descriptor must encode the layout.
 ///
 /// The operand must match the memory layout that is built for it, also for a matrix of several tiles if it fits a
 /// block's memory.

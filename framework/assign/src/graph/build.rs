@@ -49,7 +49,7 @@ fn empty(interner: &Interner) -> Graph<'_> {
     }
 }
 
-/// The builder of a function's layout graph, with the graph so far.
+/// The builder of a function's layout graph, with the nodes and constraints added so far.
 pub(super) struct Builder<'f, 'a> {
     pub(super) body: &'f Body,
     pub(super) axis_info: &'f AxisInfoMap,
@@ -277,7 +277,7 @@ impl<'f, 'a> Builder<'f, 'a> {
 }
 
 /// Whether a node in a loop loads from memory, or computes its result elementwise from loaded values. `known[i]` is
-/// true if the value with the index `i` is known to be loaded.
+/// true if the value with the index `i` is known to be loaded in a loop.
 fn is_loaded(node: &Node, known: &[bool]) -> bool {
     match &node.kind {
         Kind::Access(access) => access.direction == Direction::Load,

@@ -9,7 +9,8 @@ use tilewright_tile::op::name::{scf, tt, ttg};
 use tilewright_tile::{Op, Region, Value};
 
 impl Builder<'_, '_> {
-    /// Adds an operation of control flow to the graph; returns `false` for any other operation.
+    /// Adds the nodes of a control-flow operation to the graph; returns `false`, and adds nothing, for any other
+    /// operation.
     pub(super) fn control(&mut self, op: Op, weight: f64) -> Result<bool, EngineError> {
         match self.body.op(op).name() {
             scf::FOR => self.counted_loop(op, weight)?,

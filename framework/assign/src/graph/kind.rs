@@ -10,7 +10,7 @@ use tilewright_tile::{Attribute, Body, Op, Operation, Value};
 /// The properties of a global-memory access that determine its cost in a layout.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Access {
-    /// The accessed memory: strides, contiguity and alignment, as AxisInfo describes them.
+    /// The accessed memory as AxisInfo describes it: strides, contiguity and alignment.
     pub named: PointerMemory,
     /// The direction of the access: load or store.
     pub direction: Direction,
@@ -21,17 +21,17 @@ pub(crate) struct Access {
 pub(crate) enum Kind {
     /// No cost: a carried value, or an operation that only changes the layout.
     Nothing,
-    /// An elementwise operation, with its instructions for each register.
+    /// An elementwise operation, with the number of instructions that it issues for each register.
     Elementwise(f64),
-    /// A global-memory access, with the memory and the direction.
+    /// A global-memory access, with the accessed memory and the direction.
     Access(Access),
-    /// A reduction: its axis, the element bits of each operand, and the number of instructions that combine two
-    /// elements.
+    /// A reduction: its axis, the number of bits of an element of each operand, and the number of instructions that
+    /// combine two elements.
     Reduce(usize, Vec<u32>, f64),
-    /// A scan: its axis, the element bits of each operand, its direction, and the number of instructions that combine
-    /// two elements.
+    /// A scan: its axis, the number of bits of an element of each operand, its direction, and the number of
+    /// instructions that combine two elements.
     Scan(usize, Vec<u32>, ScanDirection, f64),
-    /// A gather: its axis, the element bits, and the source tensor.
+    /// A gather: its axis, the number of bits of an element, and the source tensor.
     Gather(usize, u32, Value),
     /// An operand or the result of a dot; the cost of the dot does not depend on the node's layout.
     Dot,

@@ -38,7 +38,7 @@ pub(crate) struct Node {
     pub watched: Vec<Value>,
 }
 
-/// A dot with its plan and the nodes of its operands.
+/// A dot with its plan and the indices of its operands' graph nodes.
 #[derive(Debug, Clone)]
 pub(crate) struct DotNodes {
     /// The dot operation.

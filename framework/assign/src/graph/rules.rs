@@ -98,7 +98,7 @@ impl Builder<'_, '_> {
         Ok(Some(node))
     }
 
-    /// Adds a node for each result, which has the layout of the operand with the same index.
+    /// Adds a node for each result of an operation; each result has the layout of the operand with the same index.
     fn each_as_it_is(&mut self, op: Op, weight: f64) {
         let operation = self.body.op(op).clone();
         for (operand, (&value, &result)) in operation.operands.iter().zip(&operation.results).enumerate() {

@@ -23,9 +23,9 @@ impl BlockDivision {
         Self(bits)
     }
 
-    /// Divides a tensor of this shape: each bit of a block's index halves an axis, or numbers replicas (`None`). Of
-    /// several bits that halve one axis, the first moves by the size of one block's share, each further one twice as
-    /// far.
+    /// Divides a tensor of this shape: each bit of a block's index halves an axis, or numbers replicas (`None`). If
+    /// several bits halve one axis, the first adds the size of one block's share to the coordinate, and each further
+    /// bit adds twice as much as the one before.
     #[must_use]
     pub fn along(shape: &[u64], axes: &[Option<usize>]) -> Self {
         let mut sizes = shape.to_vec();
@@ -53,7 +53,7 @@ impl BlockDivision {
         self.0.iter().map(only).collect()
     }
 
-    /// Whether blocks hold different elements along an axis.
+    /// Whether the blocks hold different elements along an axis, instead of replicas.
     #[must_use]
     pub fn divides(&self, axis: usize) -> bool {
         self.0.iter().any(|bit| bit.get(axis).is_some_and(|&by| by != 0))

@@ -152,7 +152,7 @@ fn with_registers(layout: &LinearLayout, registers: &[u64]) -> Result<LinearLayo
     with_columns(layout, Dim::REGISTER, registers)
 }
 
-/// Returns a layout in which the bases of the input dim `of` are replaced by `instead`.
+/// Returns a layout in which the bases of the input dim `of` are replaced by `instead`, as packed coordinates.
 fn with_columns(layout: &LinearLayout, of: Dim, instead: &[u64]) -> Result<LinearLayout, LayoutError> {
     let mut ins = Space::default();
     let mut columns = Vec::new();
@@ -164,16 +164,17 @@ fn with_columns(layout: &LinearLayout, of: Dim, instead: &[u64]) -> Result<Linea
     LinearLayout::from_columns(ins, layout.outs().clone(), &columns)
 }
 
-/// Inserts a register basis, as the bit `source` of the register index; it advances by `by` along an axis.
+/// Inserts a register basis that advances by `by` along an axis, as the bit with the index `source` of the register
+/// index.
 fn with_register(layout: &LinearLayout, source: usize, axis: usize, by: u64) -> Result<LinearLayout, LayoutError> {
     let mut registers = layout.columns_of(Dim::REGISTER).to_vec();
     registers.insert(source.min(registers.len()), layout.outs().pack(&[(Dim::tensor(axis), by)])?);
     with_registers(layout, &registers)
 }
 
-/// Removes the axis of a tensor of pairs, with the register bit that selects the element of a pair. If lanes or warps
-/// select it, the lowest register bit takes their place, because the conversion that this implies needs the fewest
-/// shuffles.
+/// Removes an axis of size two, together with the register bit that is the index along it. If the index is in lane or
+/// warp bits, the lowest register bit takes the place of such a bit, because the conversion that this implies needs the
+/// fewest shuffles.
 fn unpaired(layout: &LinearLayout, axis: usize) -> Result<LinearLayout, LayoutError> {
     let moves = |&column: &u64| layout.outs().coordinate(column, Dim::tensor(axis)) != 0;
     let mut registers = layout.columns_of(Dim::REGISTER).to_vec();
@@ -184,7 +185,7 @@ fn unpaired(layout: &LinearLayout, axis: usize) -> Result<LinearLayout, LayoutEr
         None => return Err(LayoutError::NotSurjective { rank: layout.rank(), bits: layout.outs().bits() }),
     };
     let rest = with_registers(layout, &registers)?;
-    // Other bases that move along the removed axis too are changed by the removed one, so that they do not.
+    // Add the removed basis to each other basis that moves along the removed axis too, so that the sum does not.
     let mut found = false;
     let columns: Vec<u64> = rest
         .columns()

@@ -95,8 +95,8 @@ fn axis_of(layout: &LinearLayout, column: u64) -> Option<usize> {
     layout.outs().unpack(column).find(|&(_, by)| by != 0).and_then(|(dim, _)| dim.tensor_axis())
 }
 
-/// Returns, for each axis, two to the power of the number of columns that advance along it. Zero columns (replicas) do
-/// not count.
+/// Returns the size of each axis: two to the power of the number of `columns` (bases) that advance along it. Zero
+/// columns (replicas) do not count. `None` if an axis is not below `rank`.
 fn sizes_of(layout: &LinearLayout, columns: &[u64], rank: usize) -> Option<Vec<u64>> {
     let mut sizes = vec![1u64; rank];
     for &column in columns.iter().filter(|&&column| column != 0) {

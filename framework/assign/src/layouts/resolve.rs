@@ -144,11 +144,11 @@ fn split(memory: &MemDescType) -> (&[u64], &[u64]) {
     allocation_shape.split_at(allocation_shape.len() - own)
 }
 
-/// The rank of a layout from whose parameters it does not follow: Triton omits parameters for rank two.
+/// The rank that is assumed for a layout whose parameters do not determine it: Triton omits parameters for rank two.
 const USUAL_RANK: usize = 2;
 
-/// Returns the rank of a layout, which follows from its parameters: an explicit `rank`, the length of `order` or
-/// `shape`, or the length of a basis. `None` if it follows from none.
+/// Returns the rank of a layout as its parameters determine it: an explicit `rank`, the length of `order` or `shape`,
+/// or the length of a basis. `None` if no parameter determines it.
 fn rank(spec: &FamilySpec) -> Option<usize> {
     if let Some(FamilyAttribute::Int(rank)) = spec.attributes.get("rank") {
         return usize::try_from(*rank).ok();

@@ -34,8 +34,8 @@ pub(crate) fn shape_transfers(body: &Body, op: Op) -> Option<[LayoutTransfer; 2]
     })
 }
 
-/// Follows adjacent elements of a tensor of this shape through layout transfers: those that are adjacent along `axis`
-/// before are adjacent along the returned axis after. `None` if they are not adjacent after.
+/// Returns the axis along which elements are adjacent after layout transfers, if they are adjacent along `axis` of a
+/// tensor of this shape before. `None` if they are not adjacent along any axis after the transfers.
 pub(crate) fn transferred_axis(shape: &[u64], axis: usize, transfers: &[LayoutTransfer]) -> Option<usize> {
     let sizes: Vec<(Dim, u64)> = shape.iter().enumerate().map(|(axis, &size)| (Dim::tensor(axis), size)).collect();
     let outs = Space::of_sizes(&sizes).ok()?;

@@ -26,8 +26,8 @@ impl Rewriter<'_, '_, '_> {
         self.body.set_ops(block, ops);
     }
 
-    /// Places the conversions of values that a block defines, and removes them from `open`. Each comes before the
-    /// block's first operation that uses its result, directly or in a nested region.
+    /// Places the conversions of values that a block defines, and removes these conversions from `open`. Each is placed
+    /// before the block's first operation that uses its result, directly or in a nested region.
     fn put_conversions(&mut self, block: Block, open: &mut BTreeSet<Op>) {
         if open.is_empty() {
             return;

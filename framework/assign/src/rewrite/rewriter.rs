@@ -11,7 +11,7 @@ use tilewright_tile::op::Definition;
 use tilewright_tile::op::name::tt;
 use tilewright_tile::{Body, Function, Op, Operation, Value, ValueOrigin};
 
-/// A conversion of a value that remains in the program.
+/// A conversion of a value to another layout that remains in the program.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RemainingConversion {
     /// The value that is converted.

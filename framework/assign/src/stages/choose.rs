@@ -19,7 +19,8 @@ pub(super) struct BlockResources {
 }
 
 impl BlockResources {
-    /// Returns the resources that a program leaves which uses `live` registers of a lane and no shared memory.
+    /// Returns the resources of a block that remain for prefetching beside a program that uses `live` registers of a
+    /// lane and no shared memory.
     pub fn of(config: &LaunchConfig<'_>, live: u64) -> Self {
         let limits = &config.context.target.limits;
         let lanes = u64::from(config.lanes * config.warps).max(1);
@@ -29,15 +30,15 @@ impl BlockResources {
     }
 }
 
-/// The choice for one loop: its prefetched loads (`staged`), and their report.
+/// The decision for one loop: the loads that are prefetched (`staged`), and their report.
 pub(super) struct LoopDecision {
     pub staged: PipelinedLoop,
     pub line: LoopReport,
 }
 
 impl PipelinePlanner<'_> {
-    /// Chooses the loads of a loop that are prefetched, with at most `required` stages; takes the resources that they
-    /// need from `room`.
+    /// Chooses the loads of a loop that are prefetched, with at most `required` stages; subtracts the resources that
+    /// they need from `room`.
     pub fn choose_prefetches(&self, of: &LoadLoop, required: u32, room: &mut BlockResources) -> LoopDecision {
         let body = self.body;
         let mut line = LoopReport {

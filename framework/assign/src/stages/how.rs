@@ -23,7 +23,7 @@ use tilewright_tile::transform::loads::{
 };
 use tilewright_tile::{Body, LayoutName, Op, Value};
 
-/// The planner of software pipelining: a program with layouts, and its target.
+/// The planner of software pipelining: it plans the prefetches of a program whose tensors all have layouts.
 pub(super) struct PipelinePlanner<'q> {
     pub body: &'q Body,
     pub axis_info: &'q AxisInfoMap,

@@ -47,14 +47,14 @@ impl PipelinePlanner<'_> {
     }
 }
 
-/// The two views of a buffer: as a block of the descriptor, which the copy fills, and as the stored value, which the
-/// reader reads.
+/// The two views of a load's buffer: as a block of the tensor descriptor, which the bulk copy fills, and as the value
+/// that the reader reads.
 struct Views {
     /// The shape of a block of the descriptor.
     block: Vec<u64>,
     /// The layout transfers that map the layout of the block to that of the stored value, in order.
     forward: Vec<LayoutTransfer>,
-    /// The transfers back, in their order.
+    /// The layout transfers in the other direction, from the stored value to the block, in order.
     backward: Vec<LayoutTransfer>,
 }
 
@@ -74,7 +74,7 @@ impl Views {
         Some(Self { block, forward, backward })
     }
 
-    /// Returns the axis of the stored value along which elements are contiguous in global memory.
+    /// Returns the axis of the value that the reader reads along which elements are contiguous in global memory.
     fn contiguous_axis(&self) -> Option<Dim> {
         let last = self.block.len().checked_sub(1)?;
         transferred_axis(&self.block, last, &self.forward).map(Dim::tensor)

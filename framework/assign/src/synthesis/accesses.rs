@@ -25,7 +25,8 @@ pub(super) struct CopyConstraints {
     pub instruction: Option<String>,
 }
 
-/// Returns the allocation of which `value` is a buffer; if it is not a buffer of a larger allocation, the value itself.
+/// Returns the allocation in shared memory to which the buffer `value` belongs; if `value` is no buffer of a larger
+/// allocation, `value` itself.
 pub(super) fn allocation(body: &Body, value: Value) -> Value {
     match body.origin(value) {
         ValueOrigin::Result(op, _) if body.op(op).name() == ttg::MEMDESC_INDEX => body.op(op).operands[0],
@@ -33,14 +34,14 @@ pub(super) fn allocation(body: &Body, value: Value) -> Value {
     }
 }
 
-/// Returns the number of buffers of the allocation that `value` is a buffer of; `None` if the value is an allocation
+/// Returns how many buffers the allocation has to which the buffer `value` belongs; `None` if `value` is an allocation
 /// itself.
 pub(super) fn buffer_count(body: &Body, value: Value) -> Option<u64> {
     let allocation = allocation(body, value);
     (allocation != value).then(|| body.ty(allocation).shape()?.first().copied())?
 }
 
-/// Returns the allocation `tensor` and the buffers that the program indexes in it.
+/// Returns the allocation `tensor`, followed by the buffers that the program selects from it by an index.
 pub(super) fn buffers(body: &Body, tensor: Value) -> Vec<Value> {
     let mut buffers = vec![tensor];
     for op in body.walk(body.root()) {

@@ -94,7 +94,8 @@ pub(super) fn dot_candidates(
         let mut by_k_width: Vec<DotCandidate> =
             from_shared.clone().into_iter().chain(widths.iter().filter_map(by_width)).collect();
         if by_k_width.is_empty() && explicit_width.is_none() {
-            // No `kWidth` fits, because the instruction distributes K over lanes: plan it without one.
+            // No `kWidth` (contiguous K elements in a lane) fits, because the instruction distributes K over lanes:
+            // plan it without one.
             by_k_width.extend(plan_dot(None));
         }
         if !by_k_width.is_empty() {
@@ -103,7 +104,7 @@ pub(super) fn dot_candidates(
         found.extend(by_k_width);
     }
     if slice.rearranged && slice.narrowest < 8 && explicit_columns.is_none() {
-        // If elements narrower than a byte are neighbours along N in a lane, the lane has whole bytes.
+        // If elements narrower than a byte are adjacent along N in a lane, the lane must hold whole bytes of them.
         let beside = problem.clone().with_n_width(8 / slice.narrowest);
         let in_byte = |dot: &DotCandidate| {
             let atom = dot.choice.instruction.as_deref().unwrap_or_default();
@@ -120,7 +121,7 @@ pub(super) fn dot_candidates(
         let with_warps_along_m = |dot: &DotCandidate| {
             let choice = DotChoice { warps_along_m: true, ..dot.choice.clone() };
             let atom = choice.instruction.as_deref().unwrap_or_default();
-            // If warps cannot keep their rows, the partition is free, at the same cost.
+            // If the warps cannot keep their rows, the warp partition is chosen freely, which costs the same.
             let found = plan_in_shared(&chained, atom, choice.k_width, lies, config);
             let (cost, smem_operands) = found.unwrap_or((dot.cost, dot.choice.smem_operands));
             DotCandidate { choice: DotChoice { smem_operands, ..choice }, cost }

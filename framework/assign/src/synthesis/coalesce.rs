@@ -17,7 +17,7 @@ pub struct CoalescedLayout {
     pub layout: LinearLayout,
     /// Number of elements in one vector access.
     pub vector_elements: u64,
-    /// Number of accesses that a warp makes, if it accesses each element once.
+    /// Number of accesses that a warp issues to access each of its elements once.
     pub accesses: u64,
     /// Number of sectors of `global.transaction_bytes` bytes that all warps access.
     pub transactions: u64,
@@ -69,7 +69,7 @@ pub fn coalesce_layout(
     })
 }
 
-/// Returns the axes of stride zero, along which the address does not move.
+/// Returns the axes of stride zero: the address does not depend on the coordinate along them.
 fn still_axes(global: &GlobalTensor) -> Vec<Dim> {
     let sizes = global.sizes().into_iter().filter(|(_, size)| *size > 1);
     let moves =

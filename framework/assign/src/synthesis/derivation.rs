@@ -110,7 +110,8 @@ pub struct MemoryLine {
     pub layout: String,
     /// The tensor's layout in CuTe notation, swizzle first.
     pub notation: String,
-    /// The layout that all accesses together require, with free strides; `None` if the hardware fixes the layout.
+    /// The constraint of all accesses together: the layout in CuTe notation, with variables for the strides that no
+    /// access determines. `None` if the hardware fixes the layout.
     pub term: Option<String>,
     /// The price of all accesses in shared-memory wavefronts, weighted by assumed executions.
     pub price: f64,
@@ -131,7 +132,8 @@ pub struct AccessLine {
     pub instruction: Option<String>,
     /// Number of bits that a lane moves in one access.
     pub vector_bits: u64,
-    /// The layout that the access requires, with free strides; `None` if the hardware fixes the layout.
+    /// The constraint of this access: the layout in CuTe notation, with variables for the strides that it does not
+    /// determine. `None` if the hardware fixes the layout.
     pub term: Option<String>,
     /// Number of access instructions that a warp issues.
     pub issued: u64,

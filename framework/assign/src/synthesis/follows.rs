@@ -29,8 +29,9 @@ impl CopyConsequences {
         self.fetched.is_empty() && self.through_registers.is_empty()
     }
 
-    /// Records `fetched`, the layouts by which lanes fetch in the copies to a tensor, and the memory layout of the
-    /// tensor. Copies that already have this layout are left out.
+    /// Records the layout by which the lanes of each copy in `fetched` fetch from global memory, and `memory`, the
+    /// layout of the shared tensor that these copies fill. Copies whose lanes already fetch in their new layout are
+    /// ignored.
     pub(super) fn fetch(
         &mut self,
         body: &Body,

@@ -206,8 +206,8 @@ fn dot_line(body: &Body, op: Op, plan: &MmaPlan) -> DotLine {
     }
 }
 
-/// Returns the derivation line of a copy: the operation `op` that implements it, and the reason for its layout. `None`
-/// if `op` is no operation that copies.
+/// Returns the derivation line of the copy `from` of the original program: the operation `op` that implements it, and
+/// the reason for its layout. `None` if `op` does not copy.
 fn of_copy(function: &Function, from: Op, body: &Body, op: Op) -> Option<CopyLine> {
     let operation = body.op(op);
     let original = function.body.as_ref()?;

@@ -1,6 +1,7 @@
 //! Options of layout synthesis for programs with explicit memory.
 
-/// Enabled parts of synthesis, and limits of the search: the default ones, then `with_` what differs.
+/// The enabled parts of synthesis, and the limits of its search. [`Default`] gives the usual ones; the methods
+/// `with_...` change one option each.
 ///
 /// # Examples
 /// ```
@@ -35,37 +36,37 @@ impl Default for SynthesisOptions {
 }
 
 impl SynthesisOptions {
-    /// With or without the search for layouts of shared memory.
+    /// Returns the options with the search for layouts of shared memory on or off.
     #[must_use]
     pub fn with_memory(self, memory: bool) -> Self {
         Self { memory, ..self }
     }
 
-    /// With or without the search for the task mapping of copies to shared memory.
+    /// Returns the options with the search for the task mapping of copies to shared memory on or off.
     #[must_use]
     pub fn with_task_mapping(self, task_mapping: bool) -> Self {
         Self { task_mapping, ..self }
     }
 
-    /// With or without pipelined copies to shared memory.
+    /// Returns the options with the pipelining of copies to shared memory on or off.
     #[must_use]
     pub fn with_pipeline(self, pipeline: bool) -> Self {
         Self { pipeline, ..self }
     }
 
-    /// With or without pruning by lower bounds.
+    /// Returns the options with pruning by lower bounds on or off.
     #[must_use]
     pub fn with_pruned(self, pruned: bool) -> Self {
         Self { pruned, ..self }
     }
 
-    /// With at most this many solved leaves.
+    /// Returns the options with this maximum of solved leaves (complete choices).
     #[must_use]
     pub fn with_leaves(self, leaves: usize) -> Self {
         Self { leaves, ..self }
     }
 
-    /// With this many blocks of the launch.
+    /// Returns the options with this number of blocks of the launch; `None` for an assumed number.
     #[must_use]
     pub fn with_blocks(self, blocks: impl Into<Option<u64>>) -> Self {
         Self { blocks: blocks.into(), ..self }

@@ -26,8 +26,8 @@ pub(super) fn blocks(config: &LaunchConfig<'_>, launched: Option<u64>, steps: Ve
     }
 }
 
-/// Returns a lower bound of the cycles of every program that contains this work; each entry has its number of
-/// executions. The bound holds because predictions are monotonic.
+/// Returns a lower bound of the predicted cycles of every program that contains this work; each entry is the work of
+/// one execution and the number of executions. The bound holds because predictions are monotonic.
 pub(super) fn cycle_lower_bound(
     work: &[(Work, u64)],
     config: &LaunchConfig<'_>,

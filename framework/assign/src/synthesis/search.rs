@@ -107,7 +107,7 @@ struct Search<'s, 'm> {
     options: SynthesisOptions,
     best: Option<(Leaf, Choices)>,
     first: Option<SynthesisError>,
-    /// The error of a request in the program (such as for a producer warp) that cannot be satisfied; `None` if there is
+    /// The error of a request in the program (such as for a producer warp) that no leaf can satisfy; `None` if there is
     /// none.
     refused: Option<SynthesisError>,
     size: SearchSize,

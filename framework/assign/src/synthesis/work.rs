@@ -75,7 +75,8 @@ impl WorkCounter<'_, '_> {
                 if operation.name() == scf::FOR {
                     let (body, stages) = (operation.regions[0], self.stages(op));
                     let around = std::mem::replace(&mut since.is_pipelined, stages > 1);
-                    // The second pass begins with the hazards that an iteration leaves for the next one.
+                    // Walk the loop body twice and keep the steps of the second pass, which begins with the hazards
+                    // that an iteration leaves for the next one.
                     self.region(body, since)?;
                     let body = self.region(body, since)?;
                     since.is_pipelined = around;
@@ -173,7 +174,7 @@ impl WorkCounter<'_, '_> {
                 let barriers = since.count_barriers_before(body, operation.operands[0], Direction::Load);
                 Work { shared_accesses: issued, wavefronts_loaded: wavefronts, barriers, ..Work::default() }
             }
-            // Copies before a pipelined loop cost nothing, because its last iterations omit as many.
+            // Copies before a pipelined loop cost nothing, because the loop's last iterations omit equally many copies.
             ttg::ASYNC_COPY_GLOBAL_TO_LOCAL | ttg::LOCAL_STORE
                 if !since.is_pipelined && buffer_count(self.program.body, operation.operands[1]).is_some() =>
             {
@@ -256,8 +257,8 @@ impl WorkCounter<'_, '_> {
         let arithmetic = moves.arithmetic + op_costs.plain.ceil() as u64;
         let global_bytes = match &kind {
             Kind::Access(access) => {
-                // Elements that several threads load are transferred to the block once, so sectors are counted as for
-                // stores.
+                // Elements that several threads load are transferred to the block only once, so their sectors are
+                // counted as those of a store by one thread.
                 let named = &access.named;
                 let target = self.program.config.context.target;
                 let once = plan_global_access(&layout, &named.tensor, named.bits, Direction::Store, target)?;

@@ -38,8 +38,8 @@ const STATED: [(&str, &[&str]); 2] = [
     ("convert", &["path", "counts", "ops", "sass_ops", "predicated_shared_stores", "shared_bytes"]),
 ];
 
-/// Returns the first field of a request that is written in `camelCase` and that its operation uses in `snake_case`: the
-/// name as written, and the name in `snake_case`. `None` if there is none.
+/// Finds the first field of a request whose name is in `camelCase`, if its operation has the field in `snake_case`;
+/// returns the name as written, and in `snake_case`. `None` if there is no such field.
 pub fn in_camel_case(request: &Json) -> Option<(&str, String)> {
     let known = known(request);
     let written = ignored(request).into_iter().map(|given| (given, snake_case(given)));

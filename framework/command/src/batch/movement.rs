@@ -47,8 +47,8 @@ pub fn gathered(request: Request<'_>) -> Result<Json, BatchError> {
     Ok(gather::answer(&movement::plan_gather(&src, &indices, request.axis()?, request.element_bits()?, target)?))
 }
 
-/// Plans the store and the load between registers and memory; returns both as JSON. With the field `memory` it is
-/// shared memory of that layout, without it global memory.
+/// Plans the store and the load between registers and a memory; returns both plans as JSON. The memory is shared memory
+/// with the layout in the field `memory`; without this field, it is global memory.
 pub fn accessed(request: Request<'_>) -> Result<Json, BatchError> {
     let target = request.target()?;
     let (shape, bits) = (request.shape()?, request.element_bits()?);

@@ -5,7 +5,8 @@ use super::float::float;
 use super::integer::integer;
 use tilewright_kernel::{Atomic, Binary, Element};
 
-/// Computes the value that an atomic operation writes.
+/// Returns the value that an atomic operation writes, from the value `old` in memory and the operand `value`, all as
+/// bits of an `element`.
 pub(crate) fn atomic(op: Atomic, element: Element, old: u64, value: u64) -> u64 {
     let bits = element.bits();
     let of = |op: Binary| {

@@ -73,7 +73,8 @@ impl Ordered for f64 {
     }
 }
 
-/// Applies a floating-point operation to every pair of elements.
+/// Applies a floating-point operation to each pair of elements of `a` and `b`, and writes the results to `to`. Each
+/// `u64` has the bits of one element.
 pub(crate) fn float(op: Binary, element: Element, a: &[u64], b: &[u64], to: &mut [u64]) {
     match op {
         Binary::FAdd => rounded(element, a, b, to, |x, y| x + y, |x, y| x + y),
@@ -154,7 +155,8 @@ fn decoded(element: Element, a: &[u64], b: &[u64], to: &mut [u64], holds: impl F
     zip(a, b, to, |x, y| u64::from(holds(number.decode(x), number.decode(y))));
 }
 
-/// Converts every floating-point element to an integer of `bits` bits, rounding towards zero.
+/// Converts each element of `a` from floating point to an integer of `bits` bits, rounding towards zero, and writes the
+/// integers to `to`; [`UNSPECIFIED`] bits for a value that does not fit.
 pub(crate) fn to_integer(from: Element, signed: bool, bits: u32, a: &[u64], to: &mut [u64]) {
     let Some(number) = AccumulatorType::named(from.name()) else { return };
     let mask = mask(bits);

@@ -3,7 +3,8 @@
 use super::bits::{UNSPECIFIED, map, mask, sign_extend, zip};
 use tilewright_kernel::{Binary, Compare, Unary};
 
-/// Applies an integer operation to every pair of elements.
+/// Applies an integer operation to each pair of elements of `a` and `b`, and writes the results to `to`. Each `u64` has
+/// an element of `bits` bits, zero-extended.
 pub(crate) fn integer(op: Binary, bits: u32, a: &[u64], b: &[u64], to: &mut [u64]) {
     let mask = mask(bits);
     let width = u64::from(bits);

@@ -363,8 +363,8 @@ impl<'a> Decoder<'a> {
         self.push(operation, step);
     }
 
-    /// Returns the copies of the values that a region yields to the registers `to` (the first of each), made at the
-    /// region's end.
+    /// Returns the copies that the end of a region makes: of each value that the region yields, to the registers from
+    /// the corresponding entry of `to` on.
     fn yielded(&self, region: &Region, to: &[usize]) -> Vec<Copied> {
         let Some(Op::Yield { values }) = region.statements.last().map(|statement| &statement.op) else {
             return Vec::new();

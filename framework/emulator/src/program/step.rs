@@ -196,7 +196,8 @@ pub(crate) enum Step<'a> {
         value: Copied,
     },
     Commit(Queue),
-    /// A wait; its results have the registers of the pending values.
+    /// A wait for all commit groups of a queue except the `outstanding` latest ones; `values` copies the pending values
+    /// to the results of the wait.
     Wait {
         queue: Queue,
         outstanding: u32,
@@ -231,7 +232,7 @@ pub(crate) enum Step<'a> {
     },
     ProxyFence,
     Instruction(Instruction<'a>),
-    /// The start of an `if`: lanes with a true condition continue here, the others at `otherwise`.
+    /// The start of an `if`: lanes whose condition is true continue with the next step, the other lanes at `otherwise`.
     Branch {
         condition: usize,
         otherwise: usize,
@@ -277,7 +278,7 @@ pub(crate) struct Copied {
     pub(crate) n: usize,
 }
 
-/// The registers of a loop's index, bound and step.
+/// The first registers of a loop's index, bound (`to`) and step.
 #[derive(Clone, Copy)]
 pub(crate) struct Bounds {
     pub(crate) index: usize,
@@ -291,7 +292,7 @@ pub(crate) struct Access<'a> {
     pub(crate) space: MemorySpace,
     pub(crate) pointer: usize,
     pub(crate) predicate: Option<usize>,
-    /// The loaded value of lanes whose predicate is false; `None` means zero.
+    /// First register of the value that lanes with a false predicate receive from a load; `None` for zero.
     pub(crate) other: Option<usize>,
     pub(crate) offset: i32,
     pub(crate) alignment: u32,

@@ -19,7 +19,7 @@ struct Side {
     addressing: Vec<u32>,
     segment_bytes: u32,
     alignment: u32,
-    /// For each lane, the segment that has its bytes, and their offset in the segment.
+    /// For each lane, the segment that has the lane's bytes, and the byte offset of these in the segment.
     begins: Vec<(usize, u32)>,
 }
 
@@ -94,7 +94,8 @@ impl Copy {
     }
 }
 
-/// Returns for each lane the segment that has its bytes, and their offset in the segment; the bytes must be contiguous.
+/// Returns for each lane the segment that has the lane's bytes, and the byte offset of these in the segment; an error
+/// if a lane's bytes are not contiguous.
 fn begins(data: &LinearLayout) -> Result<Vec<(usize, u32)>, String> {
     let (byte, segment) = (Dim::named("byte"), Dim::named("slot"));
     let image = |packed: u64| {

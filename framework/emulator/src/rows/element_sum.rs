@@ -1,5 +1,5 @@
-//! One element of an MMA result, computed from the bits of the accumulator and of the operands. [`super::product`] and
-//! other executors of the same instructions share it.
+//! One element of an MMA result, computed from the bits of the accumulator and of the operands. The emulator's
+//! semantics of MMAs ([`super::mma`]) and other executors of the same instructions, such as virtual devices, share it.
 //!
 //! Floating point follows the numerics of the row ([`summation`](super::summation)). Integer sums wrap, or, if the row
 //! states so, the exact sum saturates once.

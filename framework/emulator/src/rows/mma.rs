@@ -35,7 +35,8 @@ pub(super) struct Mma {
     a: MmaOperand,
     b: MmaOperand,
     accumulator: AccumulatorTile,
-    /// Scales of `a` by row and of `b` by column, if the row takes them.
+    /// The scales of `a`, by row and block of K, and of `b`, by column and block of K; `None` if the instruction takes
+    /// no scales.
     scales: Option<[MmaOperand; 2]>,
     /// The computation of one element of the result.
     sum: MmaElement,
@@ -43,7 +44,7 @@ pub(super) struct Mma {
     extent: [usize; 3],
 }
 
-/// The tile of the accumulator, by its location.
+/// The tile of the accumulator, in registers or in tensor memory.
 enum AccumulatorTile {
     /// Accumulator input and output in registers.
     Registers { c: RegisterTile, d: RegisterTile },
@@ -170,8 +171,9 @@ impl Mma {
     }
 }
 
-/// Computes the elements `tile_elements` of `d` by `total`, from the element's index and the bits of `c`, and writes
-/// them. Elements `beyond` the MMA shape are unspecified.
+/// Computes the elements of `d` at the indices `tile_elements` by `total(index, c)`, with the bits `c` of the
+/// accumulator's element, and writes them to the result registers. Elements at the indices `beyond`, outside of the MMA
+/// shape, get an unspecified value.
 fn in_registers(
     [c, d]: [&RegisterTile; 2],
     call: &mut InstructionCall<'_>,
@@ -190,8 +192,8 @@ fn in_registers(
     operand_bits.into_result(call, ty)
 }
 
-/// Updates all elements of an accumulator tile in place by `total`, from the element's index and the accumulator's
-/// bits, which are zero if the operand `accumulate` is zero.
+/// Updates all elements of an accumulator tile in tensor memory by `total(index, c)`, with the old bits `c` of the
+/// element. `c` is zero if the operand with the index `accumulate` is zero.
 fn in_tensor_memory(
     tile: &TensorTile,
     accumulate: usize,
@@ -223,7 +225,9 @@ fn values(tile: &MmaOperand, call: &mut InstructionCall<'_>) -> Result<Vec<f64>,
     Ok(tile.elements(call, &all)?.into_iter().map(|bits| float(tile.element_type(), bits)).collect())
 }
 
-/// Reads the operands with scales of a table row; `None` if it takes none. `m, n, k, blocks` are log2 sizes.
+/// Returns the operands of an instruction that hold the scales of `a` and of `b`, after a check of their shapes; `None`
+/// if the instruction takes no scales. `m`, `n`, `k` are log2 of the MMA shape, `blocks` is log2 of its number of
+/// independent blocks, which must be one.
 fn scales(
     row: &Instruction,
     [m, n, k, blocks]: [u32; 4],

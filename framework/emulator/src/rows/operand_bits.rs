@@ -35,7 +35,7 @@ impl RegisterBits {
         Ok(operand_bits)
     }
 
-    /// Writes the registers to the first result.
+    /// Writes the registers to the instruction's first result, of type `ty`.
     pub(super) fn into_result(self, call: &mut InstructionCall<'_>, ty: Type) -> Result<(), LaneFault> {
         for lane in 0..call.lanes() {
             for element in 0..ty.count() {
@@ -63,7 +63,8 @@ impl RegisterBits {
         }
     }
 
-    /// Returns the index of the word, and the bit in the word, at which a field of a lane starts.
+    /// Returns the index of the 64-bit word that has bit `at` of a lane's string of bits, and the position of the bit
+    /// in the word.
     fn word_and_shift(&self, lane: u32, at: u32) -> (usize, u32) {
         (lane as usize * self.chunks_per_lane + (at / 64) as usize, at % 64)
     }

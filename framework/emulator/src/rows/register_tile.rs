@@ -52,7 +52,8 @@ impl RegisterTile {
         self.lane_registers[warp].get(at).is_some_and(|registers| !registers.is_empty())
     }
 
-    /// Returns the bits of the elements that the running warp holds, and zeros for the others.
+    /// Returns the bits of all elements of the tile, ordered by block, row and column; zeros for elements that the
+    /// running warp does not hold.
     pub(super) fn elements(&self, call: &InstructionCall<'_>) -> Result<Vec<u64>, LaneFault> {
         let ty = call.operand_types().nth(self.operand).ok_or_else(|| call.invalid_use("an operand is missing"))?;
         let operand_bits = RegisterBits::operand(call, self.operand, ty.after_wait())?;

@@ -25,8 +25,8 @@ impl SemanticsTable {
         Self::of_selected(rows.iter())
     }
 
-    /// Derives the semantics of the rows that a kernel issues. The table of a target has many more, and a run of a small
-    /// kernel is shorter than copying them.
+    /// Derives the semantics of those rows that a kernel issues; copying all rows of a target's table would take longer
+    /// than running a small kernel.
     #[must_use]
     pub fn of_kernel(kernel: &Kernel, rows: &[Instruction]) -> Self {
         let issued = kernel.statements().into_iter().filter_map(|statement| match &statement.op {

@@ -62,8 +62,8 @@ impl FloatSummation {
         if let Summation::Tree { .. } = self.numerics.summation {
             return self.tree(sum, group);
         }
-        // If all terms are finite, this plain sum is finite too; if not, it is the result, since their order does not
-        // matter.
+        // The plain sum of finite terms is finite. If it is not finite, a term is infinite or NaN, and the plain sum is
+        // the result, since the order of the terms does not matter then.
         let plain = group.iter().fold(sum, |sum, [a, b]| sum + a * b);
         if !plain.is_finite() {
             return plain;

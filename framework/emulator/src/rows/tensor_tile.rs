@@ -92,7 +92,7 @@ impl TensorTile {
         Ok(first.unwrap_or_default())
     }
 
-    /// Writes the elements, row by row, to all copies.
+    /// Writes the elements, given row by row, to all copies of the tile in tensor memory.
     pub(super) fn put(&self, call: &mut InstructionCall<'_>, elements: &[u64]) -> Result<(), LaneFault> {
         let copies = self.bit_fields_of_all_copies(call)?;
         call.send_tensor(Direction::Store, &copies.concat())?;

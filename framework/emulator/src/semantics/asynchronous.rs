@@ -81,7 +81,7 @@ impl<'a> InstructionCall<'a> {
         Ok(data)
     }
 
-    /// Returns the bits of an operand that must be equal in all active lanes.
+    /// Returns the bits of an operand that must be equal in all lanes of the warp.
     ///
     /// # Errors
     /// Two lanes have different bits, or there is no such operand.
@@ -107,8 +107,8 @@ impl<'a> InstructionCall<'a> {
         self.target.shared.bytes.into()
     }
 
-    /// Loads runs of bytes of global memory to their offsets in `into`. Counts the sectors that all runs together
-    /// touch.
+    /// Loads runs of bytes of global memory; each run is written to its offset in `into`. Counts the sectors that all
+    /// runs together touch.
     pub(crate) fn load_runs(&mut self, runs: &[Run], alignment: u32, into: &mut [u8]) -> Result<(), LaneFault> {
         for run in runs {
             let bytes = into.get_mut(run.at as usize..(run.at + run.bytes) as usize);
@@ -120,7 +120,8 @@ impl<'a> InstructionCall<'a> {
         Ok(())
     }
 
-    /// Writes runs of bytes to global memory when the instruction completes.
+    /// Writes bytes to global memory when the instruction completes; each of `runs` takes its bytes from its offset in
+    /// `from`. Counts the sectors that all runs together touch.
     pub(crate) fn send_runs(&mut self, runs: &[Run], alignment: u32, from: &[u8]) -> Result<(), LaneFault> {
         self.on_queue()?;
         let (direction, space) = (Direction::Store, MemorySpace::Global);

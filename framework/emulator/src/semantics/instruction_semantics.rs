@@ -50,7 +50,7 @@ impl SemanticsTable {
         self.by_name.insert(name.to_owned(), Arc::new(semantics));
     }
 
-    /// Returns the semantics of an instruction.
+    /// Returns the semantics of the instruction `name`; `None` if the table lacks it.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&dyn InstructionSemantics> {
         self.by_name.get(name).map(|semantics| &**semantics)
@@ -154,7 +154,8 @@ impl<'a> InstructionCall<'a> {
     /// matrix store, and wavefronts as for loads.
     ///
     /// # Errors
-    /// The access is invalid, there are more addresses than lanes, or there is too little data.
+    /// The access is invalid, there are more addresses than lanes, or `data` does not have `bytes` bytes for each
+    /// address.
     pub fn store_shared(
         &mut self,
         addresses: &[Option<u64>],

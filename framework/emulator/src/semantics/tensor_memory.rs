@@ -11,7 +11,7 @@ use tilewright_target::Direction;
 const COLUMN: u32 = 32;
 
 impl InstructionCall<'_> {
-    /// Returns the bits of an operand that must be equal in all active lanes.
+    /// Returns the bits of an operand that must be equal in all lanes of the warp; a fault if they are not.
     pub(crate) fn same_in_all(&self, operand: usize) -> Result<u64, LaneFault> {
         let first = self.operand(operand, 0, 0)?;
         for lane in 1..self.lanes() {
@@ -22,8 +22,8 @@ impl InstructionCall<'_> {
         Ok(first)
     }
 
-    /// Locates elements of `bits` bits in words of tensor memory; they are given as (row, index along the row) relative
-    /// to the address operand.
+    /// Locates elements of `bits` bits in the words of tensor memory. `positions` has (row, index along the row) of
+    /// each element, relative to the address in the operand `operand`.
     pub(crate) fn bit_fields(
         &self,
         operand: usize,

@@ -10,15 +10,15 @@ pub(super) const SEVERAL_LANES: u8 = u8::MAX;
 
 pub(super) const SEVERAL_BLOCKS: u8 = u8::MAX;
 
-/// The numbers of barriers passed: by the cluster, counted from one, and by the block.
+/// The numbers of barriers passed so far: those of the cluster (counted from one) and those of the block.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Epoch {
     pub(crate) cluster: u64,
     pub(crate) block: u64,
 }
 
-/// The record of an access of a byte. A later access is ordered after it if a cluster barrier lies between them or, for
-/// accesses by the same block, a block barrier.
+/// The record of an access of a byte: its block, warp, lane, operation and time. [`Accessor::follows`] decides which
+/// later accesses are ordered after it.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Record {
     pub(super) epoch: Epoch,
@@ -34,13 +34,13 @@ impl Record {
         self.warp
     }
 
-    /// Returns this record, of an asynchronous operation's access at its completion, with the operation of the record
-    /// `issued`, which the access had when it was issued.
+    /// Returns this record with the operation of the record `issued`. This record was made when an asynchronous
+    /// operation completed, `issued` when the operation was issued, so faults name the operation and not the wait.
     pub(crate) fn of_operation(self, issued: Self) -> Self {
         Self { operation: issued.operation, ..self }
     }
 
-    /// Merges this record with the access of `who`, which is not ordered after it, so that later accesses must be
+    /// Merges this record with the access by `who`, which is not ordered after this record: later accesses must then be
     /// ordered after both.
     pub(super) fn join(&mut self, who: &Accessor<'_>) {
         self.block = if self.block == who.block { self.block } else { SEVERAL_BLOCKS };
@@ -58,7 +58,7 @@ impl Record {
         self.operation == operation
     }
 
-    /// Whether the access is an earlier one of the same warp.
+    /// Whether this record is of an earlier access by the warp of `who`.
     pub(crate) fn precedes_in_warp(&self, who: &Accessor<'_>) -> bool {
         self.block == who.block && self.warp == who.warp && self.time < who.time
     }
@@ -95,7 +95,8 @@ pub(crate) struct Accessor<'a> {
     /// Ranges of access indices of the warp: the accesses in the first regions of the enclosing `if`s whose second
     /// region this lane executes.
     pub(crate) diverged: &'a [Range<u64>],
-    /// For each warp of the block, the access index before which all accesses of that warp are ordered before this one.
+    /// For each warp of the block, an access index: the warp's accesses with lower indices are ordered before this
+    /// access.
     pub(crate) happens_before: &'a [u64],
 }
 
@@ -105,7 +106,7 @@ impl Accessor<'_> {
         Record { epoch, time, operation, warp, lane, block }
     }
 
-    /// Whether the recorded access is ordered before this one.
+    /// Whether the access of `record` is ordered before this access.
     pub(crate) fn follows(&self, record: &Record) -> bool {
         if record.epoch.cluster != self.epoch.cluster {
             return true;

@@ -5,8 +5,8 @@ use crate::fault::{FaultKind, OtherAccess};
 use tilewright_target::Direction;
 
 impl SharedMemory {
-    /// Starts an asynchronous read; returns the number of the access and the current bytes. Nothing may write the bytes
-    /// until the read completes.
+    /// Starts an asynchronous read of `bytes` bytes from `address` on; returns the number of the access and the current
+    /// contents. Nothing may write these bytes until the read completes.
     pub(crate) fn start_read(
         &mut self,
         address: u64,
@@ -24,8 +24,8 @@ impl SharedMemory {
         Ok((id, self.bytes[range].to_vec()))
     }
 
-    /// Starts an asynchronous write; returns the number of the access. Nothing may access the bytes until the write
-    /// completes.
+    /// Starts an asynchronous write of `bytes` bytes from `address` on; returns the number of the access. Nothing may
+    /// access these bytes until the write completes.
     pub(crate) fn start_write(&mut self, address: u64, bytes: usize, who: &Accessor<'_>) -> Result<u64, FaultKind> {
         let range = self.locate(Direction::Store, address, bytes, None)?;
         self.check_no_conflict(Direction::Store, &range, who)?;

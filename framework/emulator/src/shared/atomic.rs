@@ -11,6 +11,7 @@ use tilewright_target::Direction;
 
 impl SharedMemory {
     /// Reads the bytes of an atomic operation into `into`, after a check that the operation may read and write them.
+    /// They must lie in the shared buffer with the index `buffer`, if it is known.
     pub(crate) fn atomic_load(
         &mut self,
         address: u64,
@@ -37,7 +38,7 @@ impl SharedMemory {
             if who.follows(update) {
                 *update = who.record();
             } else {
-                // Later accesses must be ordered after both.
+                // Later accesses must be ordered after the recorded operation and after this one.
                 update.join(who);
             }
             self.bytes[at] = byte;

@@ -12,7 +12,7 @@ struct InFlightAccess {
     id: u64,
     direction: Direction,
     bytes: Range<usize>,
-    /// Index of the block that issued the access; next its warp, lane and operation.
+    /// Index in the cluster of the block that issued the access.
     block: u8,
     warp: u16,
     lane: u8,
@@ -24,8 +24,9 @@ struct InFlightAccess {
 pub(super) struct InFlight {
     in_flight: Vec<InFlightAccess>,
     next: u64,
-    /// For each byte, the numbers of reads and of writes in flight; both lists are empty before the first access.
+    /// For each byte, the number of reads in flight; empty before the first access.
     reads_in_flight: Vec<u16>,
+    /// For each byte, the number of writes in flight; empty before the first access.
     writes_in_flight: Vec<u16>,
 }
 
@@ -34,7 +35,8 @@ impl InFlight {
         self.in_flight.is_empty()
     }
 
-    /// Adds an access in flight in a memory of `memory_bytes` bytes; returns its number.
+    /// Adds an asynchronous access by `who` of a range of bytes in a memory of `memory_bytes` bytes; returns the number
+    /// of the access.
     pub(super) fn send(
         &mut self,
         direction: Direction,
@@ -53,7 +55,8 @@ impl InFlight {
         self.next
     }
 
-    /// Removes an access by its number; returns its bytes and the index of its operation.
+    /// Removes an access by its number; returns the range of its bytes and the index of its operation. `None` if no
+    /// such access is in flight.
     pub(super) fn complete(&mut self, id: u64) -> Option<(Range<usize>, u32)> {
         let at = self.in_flight.iter().position(|access| access.id == id)?;
         let access = self.in_flight.swap_remove(at);
@@ -88,7 +91,7 @@ impl InFlight {
         }
     }
 
-    /// Describes one access in flight for a fault, if there is any, as seen from block `block`.
+    /// Describes an access in flight, as seen from block `block`, for a fault; `None` if there is none.
     pub(super) fn any(&self, block: u8) -> Option<OtherAccess> {
         self.in_flight.first().map(|access| access.describe_access(block))
     }

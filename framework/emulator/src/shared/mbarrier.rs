@@ -13,7 +13,7 @@ use crate::fault::FaultKind;
 /// Size and alignment of an mbarrier in bytes.
 pub(super) const BYTES: u64 = 8;
 
-/// A vector clock: for each warp of the block, the access index before which all of its accesses are done.
+/// A vector clock: for each warp of the block, an access index; all accesses of the warp with lower indices are done.
 pub(crate) type Clock = Vec<u64>;
 
 /// Merges another clock into this one.
@@ -24,7 +24,7 @@ pub(crate) fn join(clock: &mut Clock, other: &[u64]) {
     clock.iter_mut().zip(other).for_each(|(time, &other)| *time = (*time).max(other));
 }
 
-/// The clock of one warp whose accesses before index `time` are done.
+/// Returns the clock in which the accesses of `warp` with indices below `time` are done, and none of other warps.
 pub(crate) fn clock_until(warp: u16, time: u64) -> Clock {
     let mut clock = vec![0; usize::from(warp) + 1];
     clock[usize::from(warp)] = time;
@@ -57,7 +57,7 @@ pub(super) struct Mbarrier {
 }
 
 impl Mbarrier {
-    /// Starts the next phase if the current one needs nothing more.
+    /// Starts the next phase if the current phase needs no more arrivals and no more bytes.
     pub(super) fn complete(&mut self) {
         if self.missing == 0 && self.bytes == 0 {
             self.phase += 1;

@@ -6,7 +6,7 @@ use crate::fault::FaultKind;
 use tilewright_target::Direction;
 
 impl SharedMemory {
-    /// Initializes an mbarrier in eight bytes.
+    /// Initializes an mbarrier in the eight bytes at `address`; each phase needs `arrivals` arrivals.
     pub(crate) fn init_mbarrier(&mut self, address: u64, arrivals: u32, who: &Accessor<'_>) -> Result<(), FaultKind> {
         self.store_word(address, BYTES, &[0; BYTES as usize], who)?;
         let fresh = Mbarrier {
@@ -50,7 +50,8 @@ impl SharedMemory {
         Ok(())
     }
 
-    /// Records an arrival or a wait, which must be ordered before the invalidation of the mbarrier.
+    /// Records that `who` arrives at the mbarrier or waits for it: an invalidation of the mbarrier must be ordered
+    /// after this use.
     fn note_use(&mut self, address: u64, who: &Accessor<'_>) -> Result<(), FaultKind> {
         self.mbarrier(address, who)?;
         self.note_read(address as usize, who);
@@ -115,7 +116,8 @@ impl SharedMemory {
         Ok(std::mem::take(&mut mbarrier.groups).into_iter().flatten().collect())
     }
 
-    /// Makes the asynchronous write with number `access_id` complete on an mbarrier.
+    /// Makes the asynchronous write of `data` with the number `access_id` complete on the mbarrier at `address`, in its
+    /// current phase.
     pub(crate) fn complete_on(
         &mut self,
         address: u64,
@@ -130,7 +132,8 @@ impl SharedMemory {
         Ok(())
     }
 
-    /// The clock of all accesses that the phase of this parity orders; `None` if the phase is incomplete.
+    /// Returns the clock of all accesses that the completed phase of this parity orders; `None` if that phase is
+    /// incomplete.
     pub(crate) fn wait(&mut self, address: u64, parity: u64, who: &Accessor<'_>) -> Result<Option<Clock>, FaultKind> {
         self.note_use(address, who)?;
         let mbarrier = self.mbarrier(address, who)?;
@@ -141,7 +144,7 @@ impl SharedMemory {
         Ok((mbarrier.phase & 1 != parity & 1).then(|| mbarrier.released.clone()))
     }
 
-    /// Completes the copies of the current phase if it has all arrivals.
+    /// Completes the copies of the mbarrier's current phase if the phase needs no more arrivals.
     fn complete_copies(&mut self, address: u64, who: &Accessor<'_>) -> Result<(), FaultKind> {
         let copies = std::mem::take(&mut self.mbarrier(address, who)?.copies);
         let lander = Accessor { lane: SEVERAL_LANES, ..who.clone() };

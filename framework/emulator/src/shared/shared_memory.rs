@@ -90,15 +90,16 @@ impl SharedMemory {
         self.mbarriers.clear();
     }
 
-    /// Returns an access by another block since the last cluster barrier (counted by `epoch`), with the fault that it
-    /// is if this block ends now; `None` if there is none.
+    /// Returns an access by another block since the last cluster barrier (`epoch` is the number of cluster barriers
+    /// passed), with the fault to report if this block ends before the next one; `None` if there is no such access.
     pub(crate) fn find_unfinished_foreign_access(&self, epoch: u64) -> Option<(ForeignAccess, FaultKind)> {
         let visit = self.visit.filter(|visit| visit.epoch == epoch)?;
         let owner = u32::from(self.owner);
         Some((visit, FaultKind::NotRunning { direction: visit.direction, owner, too_late: true }))
     }
 
-    /// Records an access by another block; a fault if no cluster barrier has shown that this block has started.
+    /// Records an access by another block; returns a fault if no cluster barrier has been passed since this block
+    /// started, since the access could then come before the start.
     fn visit(&mut self, direction: Direction, who: &Accessor<'_>) -> Result<(), FaultKind> {
         if who.block == self.owner {
             return Ok(());

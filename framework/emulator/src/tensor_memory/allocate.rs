@@ -33,7 +33,8 @@ impl TensorMemory {
         self.allocations.iter().any(|allocation| allocation.holds(column))
     }
 
-    /// Frees columns, which must be exactly those of one allocation. All their accesses must be ordered before.
+    /// Frees columns, which must be exactly those of one allocation. All accesses of these columns must be ordered
+    /// before this operation.
     pub(crate) fn free(&mut self, address: u32, columns: u32, who: &Accessor<'_>) -> Result<(), FaultKind> {
         let is_it = |allocation: &TensorMemoryBlock| allocation.first == address && allocation.columns == columns;
         let Some(at) = self.allocations.iter().position(is_it) else {

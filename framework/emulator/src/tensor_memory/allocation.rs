@@ -4,8 +4,9 @@
 pub(super) struct TensorMemoryBlock {
     pub(super) first: u32,
     pub(super) columns: u32,
-    /// The warp that allocated the columns, and next the index of its operation.
+    /// Index of the warp that allocated the columns.
     pub(super) warp: u16,
+    /// Index of the operation that allocated the columns.
     pub(super) operation: u32,
 }
 

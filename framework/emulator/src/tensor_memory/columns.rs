@@ -14,12 +14,15 @@ pub(super) struct Word {
     written: u32,
     write: Record,
     read: Record,
-    /// The warp whose MMA made the latest write, and next the warp whose MMA made the latest read; `None` if another
-    /// operation did. Later MMAs of that warp are ordered after it, even if another warp has waited for it.
+    /// The warp whose MMA made the latest write; `None` if another operation made it. Later MMAs of the same warp are
+    /// ordered after that write, even if another warp has waited for it.
     mma_writer: Option<u16>,
+    /// The warp whose MMA made the latest read; `None` if another operation made it. Later MMAs of the same warp are
+    /// ordered after that read.
     mma_reader: Option<u16>,
-    /// Number of asynchronous writes of the word in flight, and next the number of reads.
+    /// Number of asynchronous writes of the word in flight.
     writes_in_flight: u16,
+    /// Number of asynchronous reads of the word in flight.
     reads_in_flight: u16,
 }
 

@@ -28,7 +28,8 @@ impl Warp {
         Ok(())
     }
 
-    /// Makes a value that no asynchronous operation produces a ready pending value of the queue.
+    /// Copies a value, which no asynchronous operation produces, to the registers of a pending value of the queue. That
+    /// pending value needs no wait.
     pub(super) fn make_ready(&mut self, queue: Queue, value: &Copied) -> Done {
         self.require_all_lanes()?;
         self.registers.copy_within(value.from..value.from + value.n, value.to);
@@ -36,15 +37,16 @@ impl Warp {
         Ok(())
     }
 
-    /// Returns the clock that this warp brings to a named barrier: for each warp, the access index before which all of
-    /// its accesses are done.
+    /// Returns the clock that this warp brings to a named barrier: the accesses ordered before its next ones, including
+    /// all of its own so far.
     pub(crate) fn named_barrier_clock(&self) -> Clock {
         let mut done = self.known.clone();
         join(&mut done, &clock_until(self.index as u16, self.time));
         done
     }
 
-    /// Orders all accesses in `brought`, the merged clock of a named barrier's warps, before this warp's next accesses.
+    /// Orders all accesses in `brought`, the merged clock of the warps of a named barrier, before the next accesses of
+    /// this warp.
     pub(crate) fn join_named_barrier(&mut self, brought: &Clock) {
         join(&mut self.known, brought);
         self.barrier = self.time;
@@ -80,7 +82,8 @@ impl Warp {
         Ok(memories.block_shared(&accessor)?.arrive(address, bytes, &done, &accessor)?)
     }
 
-    /// Waits for a phase of an mbarrier; returns the mbarrier's address if the phase is incomplete.
+    /// Waits for a phase of an mbarrier; returns the mbarrier's address if the phase is incomplete, `None` if it is
+    /// complete. `pointer` and `phase` are registers with the address and the parity of the phase.
     pub(super) fn mbarrier_wait(
         &mut self,
         pointer: usize,
@@ -127,7 +130,7 @@ impl Warp {
         Ok(())
     }
 
-    /// Returns a value that must be equal in all active lanes; a fault if it is not.
+    /// Returns a value that must be equal in all lanes; a fault if it is not, or if a lane is inactive.
     pub(super) fn same_in_all(&self, value: usize) -> Result<u64, LaneFault> {
         self.require_all_lanes()?;
         let lane_values = &self.registers[value..value + self.lanes];

@@ -7,8 +7,8 @@ use crate::{arithmetic, rounding};
 use tilewright_kernel::SpecialRegister;
 
 impl Warp {
-    /// Executes a step that accesses neither memory nor other lanes. All lanes compute, active or not; results of
-    /// inactive lanes are never used.
+    /// Executes a step that accesses neither memory nor other lanes; `member` is the index of the block in its cluster.
+    /// All lanes compute, active or not; results of inactive lanes are never used.
     pub(super) fn compute(&mut self, step: &Step<'_>, position: GridPosition, member: u8) {
         let registers = &mut self.registers;
         match *step {

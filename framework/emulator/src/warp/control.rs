@@ -30,7 +30,7 @@ impl Warp {
                 self.control_stack.push(Frame::Loop { outer: self.active });
             }
             Step::RepeatWhile { condition, copies, body } => {
-                // The condition may be in an argument, which the copies overwrite.
+                // The condition is read first: it may be one of the loop's arguments, which the copies overwrite.
                 let looping = self.lanes_where(|registers, lane| registers[condition + lane] != 0);
                 self.copy(copies);
                 if self.leave(looping) {

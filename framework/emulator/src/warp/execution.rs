@@ -64,7 +64,8 @@ pub(crate) struct BlockContext<'a> {
     pub(crate) yield_at: u64,
     /// Maximum number of steps (executed operations) of the run.
     pub(crate) step_limit: u64,
-    /// The record of accesses of global memory; `None` if races in it are not detected.
+    /// The record of accesses of global memory, from which races are detected; `None` if the run does not detect races
+    /// of global memory.
     pub(crate) races: Option<&'a mut GlobalRaces>,
 }
 
@@ -116,8 +117,8 @@ pub(crate) struct Warp {
     pub(super) time: u64,
     /// Index of the first access after the warp's last barrier.
     pub(super) barrier: u64,
-    /// For each warp of the block, the access index before which its accesses are ordered before all later ones of this
-    /// warp.
+    /// For each warp of the block, an access index: the warp's accesses with lower indices are ordered before all later
+    /// accesses of this warp.
     pub(super) known: Clock,
     pub(super) queues: Queues,
     /// Instructions issued together with other warps since the last check, each as (number of warps, step).
@@ -304,7 +305,8 @@ impl Warp {
         }
     }
 
-    /// Returns the warp's next memory access, attributed to its first active lane, and the memories.
+    /// Returns the accessor of the warp's next memory access, for its first active lane, and the memories that it
+    /// accesses.
     pub(super) fn next_access<'b>(
         &'b mut self,
         around: &'b mut BlockContext<'_>,

@@ -23,7 +23,8 @@ impl Warp {
         Ok(())
     }
 
-    /// Checks the condition in every active lane whose predicate is true.
+    /// Checks the condition in every active lane whose predicate is true, or in every active lane without a predicate;
+    /// a fault with `message` if it is false in one of them.
     pub(super) fn assert(&self, condition: usize, predicate: Option<usize>, message: &str) -> Done {
         let checks = |lane: &usize| {
             let taken = predicate.is_none_or(|predicate| self.registers[predicate + lane] != 0);

@@ -45,7 +45,7 @@ named_enum! {
 }
 
 named_enum! {
-    /// The lanes for which an order of memory accesses holds.
+    /// The lanes that observe the memory order of an atomic operation or fence (CUDA's thread scope).
     pub enum MemoryScope {
         /// The lanes of one block.
         Block = "block",
@@ -66,7 +66,7 @@ impl Atomic {
         }
     }
 
-    /// The types that the operation's value may have.
+    /// Returns the types that the value operand of the operation may have.
     pub(super) fn operand(self) -> TypeSet {
         if self == Self::FAdd { FLOAT_SCALAR } else { OFFSET }
     }

@@ -38,9 +38,9 @@ named_enum! {
         FCeil = "f_ceil",
         /// Rounding to an integral value towards zero.
         FTrunc = "f_trunc",
-        /// Rounding to the nearest integral value, ties to even.
+        /// Rounding of a floating-point number to the nearest integral value, ties to even.
         FNearest = "f_nearest",
-        /// Number of leading zeros of an integer; its width for zero.
+        /// Number of leading zeros of an integer; for zero, the integer's width in bits.
         LeadingZeros = "leading_zeros",
         /// Number of set bits of an integer.
         PopCount = "pop_count",
@@ -324,7 +324,7 @@ impl Compare {
 }
 
 impl Scope {
-    /// The uniformity of a value that is equal in all lanes of the scope.
+    /// Returns the uniformity of a value that is equal in all lanes of this scope.
     #[must_use]
     pub fn uniformity(self) -> Uniformity {
         match self {

@@ -24,7 +24,7 @@ macro_rules! first_or_default {
     };
 }
 
-/// Expands to the number of results that a row gives; `None` for any number.
+/// Expands to the number of results that a row of the operation table states; `None` if any number is allowed.
 macro_rules! result_count {
     (none) => {
         Some(0)
@@ -43,7 +43,7 @@ macro_rules! result_count {
     };
 }
 
-/// Expands to the type rule that a row gives for its results.
+/// Expands to the rule that a row of the operation table states for the types of the results.
 macro_rules! result_rule {
     (one $given:expr) => {
         $given
@@ -90,7 +90,8 @@ macro_rules! define {
                 }
             }
 
-            /// The operands, in the order of the fields; operands of operations in regions are not included.
+            /// Returns the operands of the operation itself, in the order of its fields; operands of operations in its
+            /// regions are not included.
             #[must_use]
             pub fn operands(&self) -> Vec<Value> {
                 match self {
@@ -150,7 +151,7 @@ macro_rules! define {
                 }
             }
 
-            /// The uniformity of the results if all operands are equal in all lanes.
+            /// Returns the uniformity of the results for the case that every operand is equal in all lanes.
             pub(crate) fn uniformity_at_best(&self) -> Uniformity {
                 match self {
                     $(Self::$variant { .. } => first_or_default!($($best)?; Uniformity::ClusterUniform),)*
@@ -170,7 +171,7 @@ macro_rules! define {
 operations!(define);
 
 impl Op {
-    /// Whether the operation always has exactly one result; `Statement::results` has its type.
+    /// Whether the operation always has exactly one result, whose type is in `Statement::results`.
     #[must_use]
     pub fn has_single_result(&self) -> bool {
         !matches!(self, Self::Wait { .. }) && self.result_count() == Some(1)

@@ -20,7 +20,7 @@ pub(crate) enum TypeRule {
     Is(Type),
     /// A type of the set.
     OneOf(TypeSet),
-    /// The type that the function computes from the type of another value.
+    /// The type that the function computes from the type of the given value.
     From(Value, fn(Type) -> Type),
 }
 
@@ -44,7 +44,7 @@ pub(super) fn same_type_as(value: &Value) -> TypeRule {
     computed_from(value, |ty| ty)
 }
 
-/// The rule that a result has the type of the first of these values.
+/// Returns the rule that a result has the type of the first of these values; any type if there are no values.
 pub(super) fn from_first(values: &[Value]) -> TypeRule {
     values.first().map_or(TypeRule::Any, same_type_as)
 }
@@ -83,7 +83,7 @@ pub(crate) const IN_MEMORY: TypeSet = set("a scalar or vector of elements of 8 b
 pub(crate) const BITS: TypeSet = set("a scalar or vector, not of i1, ptr.shared or ptr.global", |ty| {
     is_in_memory(ty) || matches!(ty, Type::Pointer(MemorySpace::Shared | MemorySpace::Global))
 });
-/// The types of byte offsets of pointers, and of the values of integer atomics.
+/// The types of byte offsets that are added to pointers, and of the values of integer atomics.
 pub(crate) const OFFSET: TypeSet = set("i32 or i64", |ty| matches!(ty, Type::Scalar(Element::I32 | Element::I64)));
 pub(crate) const POINTER: TypeSet = set("a pointer", |ty| matches!(ty, Type::Pointer(_)));
 pub(crate) const ATOMIC_POINTER: TypeSet =

@@ -35,7 +35,7 @@ macro_rules! operations {
             } [(bits_of bits)] -> one(one_of(ELEMENTS));
             /// A value that the hardware supplies.
             special Special (register: SpecialRegister) [register] -> one(is(I32));
-            // Shared addresses differ between blocks at best: each block has its own shared memory.
+            // A shared address is block-uniform at best, since each block has its own shared memory.
             /// The address of a static shared buffer of the kernel, by its index.
             shared_address SharedAddress {
                 /// Index into [`crate::Kernel::shared`].
@@ -302,12 +302,12 @@ macro_rules! operations {
                 /// The number of warps that arrive.
                 warps: u32 = "a number of warps",
             } [number "," warps] -> none needs(Uniformity::Uniform) fn named_barrier;
-            /// Turns a value into a ready async token of the queue: the initial value of a pending accumulator that a
-            /// loop carries.
+            /// Turns a scalar or vector into a ready async token of the queue: a pending value whose operation is
+            /// already complete. It is the initial value of a pending accumulator that a loop carries.
             ready_token ReadyToken in_bytes("pend") {
-                /// The queue whose ready token the result is.
+                /// The queue to which the pending result belongs.
                 queue: Queue,
-                /// The value of the token, a scalar or vector.
+                /// The scalar or vector that the pending result stands for.
                 value: Value where one_of(ELEMENTS),
             } [queue value] -> one(computed_from(value, Type::to_pending)) needs(Uniformity::Uniform) fn ready_token;
             /// Commits all operations that this warp has issued on the queue since its last commit there as one group
@@ -318,7 +318,7 @@ macro_rules! operations {
             } [queue] -> none needs(Uniformity::Uniform) fn commit;
             /// Waits until at most `outstanding` of the warp's latest groups of the queue are unfinished (PTX
             /// `wait_group`). Writes of the finished groups are visible to the lanes that issued them. The results are
-            /// `values`, no longer pending; the groups that produce them must be among the finished ones.
+            /// `values` as readable values; the groups that produce them must be among the finished ones.
             wait Wait {
                 /// The queue whose groups are waited for.
                 queue: Queue,
@@ -332,7 +332,7 @@ macro_rules! operations {
             mbarrier_init MbarrierInit {
                 /// A pointer to shared memory, the same in all lanes.
                 pointer: Value where is(SHARED),
-                /// Arrivals that complete a phase; at least one.
+                /// The number of arrivals that complete a phase; at least one.
                 arrivals: u32 = "a number of arrivals",
             } [pointer "," arrivals] -> none needs(Uniformity::Uniform);
             /// Arrives once at an mbarrier, after all lanes of the warp, and adds to the bytes of asynchronous copies
@@ -391,7 +391,7 @@ macro_rules! operations {
                 /// Its operands in the order of the row.
                 operands: Vec<Value>,
             } [name operands] -> some at_best(Uniformity::Varying) needs(Uniformity::Uniform);
-            /// Runs one of two regions; the results are the values that this region yields.
+            /// Runs one of two regions; the results of the operation are the values that the region yields.
             if If {
                 /// The condition, an `i1`.
                 condition: Value where is(BOOL),

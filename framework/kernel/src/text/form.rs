@@ -1,4 +1,4 @@
-//! The text form of each field type: written after a space, parsed back, and omitted if empty.
+//! The text form of each field type: how a field is written after a space, and parsed; empty fields are omitted.
 
 use std::fmt::{self, Display, Formatter, Write};
 

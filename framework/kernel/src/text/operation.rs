@@ -1,4 +1,4 @@
-//! Writes and parses operations by their rows of the table.
+//! Writes and parses an operation's line by the row of its operation in the table.
 
 use std::fmt::{self, Write};
 
@@ -22,8 +22,8 @@ macro_rules! write_item {
     };
 }
 
-/// Parses one item of a row's text form. Binds a variable named after the field, which held the field's message name
-/// before.
+/// Parses one item of a row's text form. A field's value is bound to a variable with the field's name; before, this
+/// variable held the field's name for messages.
 macro_rules! read_item {
     ($parser:ident ($form:ident $field:ident)) => {
         let $field = $form::read($parser, $field)?;

@@ -60,7 +60,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Parses one of the keywords that `name` gives for `all`.
+    /// Parses a keyword, and returns the variant of `all` whose `name` it is. `what` describes the keyword in messages.
     pub(super) fn one_of<T: Copy>(&mut self, what: &str, all: &[T], name: impl Fn(T) -> &'static str) -> Parsed<T> {
         let token = self.token();
         let Some(found) = all.iter().copied().find(|&variant| name(variant) == token) else {
@@ -109,7 +109,7 @@ impl<'a> Parser<'a> {
         Ok(values)
     }
 
-    /// Parses a literal of an operation's text form: a keyword or punctuation.
+    /// Parses this literal of an operation's text form: a keyword or punctuation.
     pub(super) fn literal(&mut self, literal: &str) -> Parsed<()> {
         match literal.starts_with(|c: char| c.is_ascii_alphabetic()) {
             true => self.keyword(literal),

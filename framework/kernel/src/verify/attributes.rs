@@ -75,7 +75,7 @@ impl Checker<'_> {
         self.require(fits, || Violation::Constant { bits, ty })
     }
 
-    /// Checks that all values have the type of the first.
+    /// Checks that all values have the type of the first one.
     fn all_same_type(&self, values: &[Value]) -> Checked {
         let Some(&first) = values.first() else { return Ok(()) };
         let ty = self.type_of(first)?;

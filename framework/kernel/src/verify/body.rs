@@ -18,7 +18,7 @@ pub(super) struct Checker<'a> {
     definitions: Vec<Definition>,
     /// Number of the next operation, in the order of `Kernel::statements`.
     next: usize,
-    /// The operation under check: number and name.
+    /// The number and the name of the operation under check; `None` while no operation is checked.
     current: Option<(usize, &'static str)>,
     depth: usize,
 }

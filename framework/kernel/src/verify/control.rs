@@ -24,7 +24,7 @@ impl ControlWalk {
         self.levels.get(value.0 as usize).copied().unwrap_or(Uniformity::Varying)
     }
 
-    /// The uniformity of the condition that repeats the body of a `while`.
+    /// Returns the uniformity of the condition that a `while` body yields, on which the next iteration depends.
     fn condition_level(&self, body: &Region) -> Uniformity {
         match body.statements.last().map(|statement| &statement.op) {
             Some(Op::Yield { values }) => values.first().map_or(Uniformity::Varying, |&value| self.level(value)),

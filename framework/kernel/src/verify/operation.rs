@@ -52,7 +52,7 @@ impl Checker<'_> {
         }
     }
 
-    /// The types of the values that a loop carries, which are the types of its results too.
+    /// Returns the types of the values that a loop carries; an error if the results of the loop have other types.
     fn carried(&self, carried: &[Value], results: &[(Value, Type)]) -> Result<Vec<Type>, VerifyError> {
         let types: Vec<_> = carried.iter().map(|&value| self.type_of(value)).collect::<Result<_, _>>()?;
         let counts = Violation::ResultCount { found: results.len(), expected: types.len() };

@@ -1,4 +1,4 @@
-//! The rules of modules, and the location of a violation.
+//! The rules of kernel modules as kinds of violations, and the location of a violation.
 
 use thiserror::Error;
 
@@ -291,7 +291,8 @@ pub enum Violation {
     /// A collective stands under control that is not uniform over its scope.
     #[error("control flow may diverge between the {scope}; all of them must reach it together")]
     DivergentControl {
-        /// Between what control may differ: `lanes of a warp`, `warps of a block` or `blocks of a cluster`.
+        /// The sets between which the control may differ: `lanes of a warp`, `warps of a block` or `blocks of a
+        /// cluster`.
         scope: &'static str,
     },
 }

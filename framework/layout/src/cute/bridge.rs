@@ -17,7 +17,7 @@ fn columns(layout: &CuteLayout) -> Result<Vec<u64>, CuteError> {
             return Err(wrong("its size is not a power of two".to_owned()));
         }
         for bit in 0..shape.ilog2() {
-            // Half the size times the stride is below the cosize, so no bit is lost.
+            // `2^bit` is at most half the mode's size, so the column is below the cosize and the shift loses no bit.
             let column = stride << bit;
             if let Some((other, whose)) = seen.iter().find(|(other, _)| other & column != 0) {
                 let reason =
@@ -201,13 +201,13 @@ impl RowOperation {
     }
 }
 
-/// Makes the bits of the columns disjoint by row operations, and returns these in order; `Err` with the index of a
-/// column that depends on others.
+/// Makes the bits of the columns disjoint by row operations, and returns the operations in order; `Err` with the index
+/// of a column that depends on others.
 fn make_disjoint(columns: &mut [u64]) -> Result<Vec<RowOperation>, usize> {
     let (mut operations, mut used) = (Vec::new(), 0u64);
     let mut left: Vec<usize> = (0..columns.len()).filter(|&at| columns[at] != 0).collect();
     while !are_disjoint(columns) {
-        // Clearing the column with the fewest bits that are not yet taken needs the fewest operations.
+        // The column with the fewest bits outside of `used` needs the fewest operations, so it is cleared first.
         let free = |at: usize| columns[at] & !used;
         let Some(index) = (0..left.len()).min_by_key(|&index| free(left[index]).count_ones()) else { break };
         let at = left.remove(index);
@@ -242,8 +242,8 @@ fn are_disjoint(columns: &[u64]) -> bool {
 fn operations_to_swizzles(operations: Vec<RowOperation>) -> Result<Vec<Swizzle>, CuteError> {
     let mut groups: Vec<Vec<RowOperation>> = Vec::new();
     for operation in operations {
-        // The operation joins an earlier group of its shift if it commutes with all operations of that group and of
-        // later ones.
+        // All operations of a group have one shift. The operation joins an earlier group of its shift if it commutes
+        // with all operations of that group and of the later groups.
         let free = groups.iter().rev().take_while(|group| group.iter().all(|other| other.commutes(operation))).count();
         let from = groups.len() - free;
         match groups[from..].iter_mut().find(|group| group[0].shift() == operation.shift()) {

@@ -43,7 +43,7 @@ pub fn coalesce_by(layout: &CuteLayout, profile: &IntTuple) -> Result<CuteLayout
     CuteLayout::from_modes(modes)
 }
 
-/// The layout without modes of stride 0, coalesced: its values without repetitions by such modes.
+/// Drops the modes of stride 0, which only repeat values, and coalesces the remaining modes.
 ///
 /// # Errors
 /// None for a valid layout; it returns a `Result` as every operation does.

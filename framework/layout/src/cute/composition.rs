@@ -14,7 +14,7 @@ pub(super) const MOST_POINTS: u64 = 1 << 20;
 
 const NAME: &str = "composition";
 
-/// A tiler of CuTe: one layout for all of a layout, or a tiler for each of its first modes.
+/// A tiler of CuTe: one layout that tiles a layout as a whole, or a tiler for each of a layout's first modes.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Tiler {
     /// One layout over integer coordinates.
@@ -24,7 +24,8 @@ pub enum Tiler {
 }
 
 impl Tiler {
-    /// The tiler of a tile shape: each integer `n` takes `n:1` of its mode.
+    /// Creates the tiler of a tile shape: each integer `n` of the shape becomes the layout `n:1`, which tiles its mode
+    /// into runs of `n` elements.
     ///
     /// # Errors
     /// As [`CuteLayout::new`].
@@ -230,7 +231,8 @@ impl Outer {
         Ok((exact != candidate).then_some(CuteError::Inexact { operation: NAME, index, exact, candidate }))
     }
 
-    /// Returns `result` if it equals the composition at every point.
+    /// Returns `result` if it equals the composition with `inner` at every point; otherwise an error with the first
+    /// index at which they differ. Also an error if there are more than [`MOST_POINTS`] points.
     fn checked(&self, result: CuteLayout, inner: &CuteLayout) -> Result<CuteLayout, CuteError> {
         if result.size() > MOST_POINTS {
             return Err(too_many(result.size()));

@@ -93,9 +93,10 @@ pub enum CuteError {
     NoComplement {
         /// The stride that does not fit.
         stride: u64,
-        /// The size of the block of all modes with smaller strides, with gaps filled.
+        /// Number of values from 0 on that the modes with smaller strides cover together with the complement found so
+        /// far.
         block: u64,
-        /// The last multiple of the block below the stride.
+        /// The greatest multiple of `block` below the stride.
         start: u64,
     },
     /// One number should divide another.

@@ -4,8 +4,8 @@ use super::coalesce::coalesce_modes;
 use super::composition::MOST_POINTS;
 use super::{CuteError, CuteLayout, CuteMode, composition};
 
-/// The modes of a layout except those of size 1, the smallest stride first; each with the stride that its index has in
-/// the integer coordinate.
+/// Returns the modes of a layout except those of size 1, in ascending order of stride. Each comes with the product of
+/// the sizes of the modes before it in the layout, by which its index counts in the integer coordinate.
 fn by_stride(layout: &CuteLayout) -> Vec<(CuteMode, u64)> {
     let mut domain = 1u64;
     let mut modes: Vec<_> = layout
@@ -55,7 +55,8 @@ pub fn complement(layout: &CuteLayout, size: u64) -> Result<CuteLayout, CuteErro
     CuteLayout::from_flat_modes(&coalesce_modes(&gaps))
 }
 
-/// The integer coordinate with this value, under modes with ascending strides; `None` if no coordinate has the value.
+/// Returns the integer coordinate at which the modes, with ascending strides, have this value; `None` if there is none.
+/// Each mode comes with the factor of its index in the integer coordinate.
 fn coordinate_of(modes: &[(CuteMode, u64)], value: u64) -> Option<u64> {
     let (mut rest, mut index) = (value, 0u64);
     for (mode, domain) in modes.iter().rev() {

@@ -66,7 +66,7 @@ impl CuteLayout {
             let reach = mode.shape.checked_sub(1).ok_or(CuteError::EmptyMode { mode: at })?;
             size = size.checked_mul(mode.shape).ok_or(CuteError::Overflow { what: "the size of the layout" })?;
             let reach = reach.checked_mul(mode.stride).and_then(|reach| reach.checked_add(last));
-            // One less than the largest word, so that the cosize is a word too.
+            // The largest value must be below `u64::MAX`, so that the cosize, which is one more, fits a word.
             last = reach
                 .filter(|&last| last < u64::MAX)
                 .ok_or(CuteError::Overflow { what: "the largest value of the layout" })?;
@@ -196,7 +196,7 @@ impl CuteLayout {
         Self::from_modes(modes)
     }
 
-    /// The layout with copies of `mode` (or `1:0`) appended until it has `rank` modes.
+    /// The layout with copies of `mode` (if `None`, of `1:0`) appended until it has `rank` top-level modes.
     ///
     /// # Errors
     /// As [`CuteLayout::new`]; [`CuteError::TooManyModes`] if the rank is beyond 1024.
@@ -204,7 +204,7 @@ impl CuteLayout {
         self.extended(rank, mode, false)
     }
 
-    /// The layout with copies of `mode` (or `1:0`) prepended until it has `rank` modes.
+    /// The layout with copies of `mode` (if `None`, of `1:0`) prepended until it has `rank` top-level modes.
     ///
     /// # Errors
     /// As [`CuteLayout::append`].
@@ -248,13 +248,13 @@ fn value_of_leaves(modes: &Tree<CuteMode>, index: u64) -> Result<u64, CuteError>
     evaluation.value()
 }
 
-/// The state of an evaluation of a layout at an integer coordinate, which takes one mode after the other; allocates
+/// The state of the evaluation of a layout at an integer coordinate: modes are added one after the other. Allocates
 /// nothing.
 struct Evaluation {
-    /// The integer coordinate divided by the sizes of all modes before the last one taken: the index in that mode and
-    /// in those to come.
+    /// The integer coordinate divided by the sizes of all added modes except the last: it contains the indices in the
+    /// last added mode and in the modes that follow.
     rest: u64,
-    /// The value that the modes before the last one taken add up to; `None` if it does not fit 64 bits.
+    /// The sum of index times stride over all added modes except the last; `None` if it does not fit 64 bits.
     value: Option<u64>,
     last: Option<CuteMode>,
 }
@@ -277,7 +277,8 @@ impl Evaluation {
 
     fn value(self) -> Result<u64, CuteError> {
         let value = self.value_with(self.rest, self.last.map_or(0, |last| last.stride));
-        // A constant is dropped when it is not needed, so `ok_or` costs as much as the arithmetic.
+        // Not `ok_or`, which would also create and drop the error if there is a value, at the cost of all the
+        // arithmetic above.
         if let Some(value) = value { Ok(value) } else { Err(COORDINATE) }
     }
 }

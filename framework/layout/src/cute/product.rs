@@ -86,7 +86,8 @@ fn ranked(layout: &CuteLayout, rank: usize) -> Result<CuteLayout, CuteError> {
     CuteLayout::from_modes(layout.append(rank, None)?.modes())
 }
 
-/// Repeats a block until it fills a shape; `order` ranks the modes, and the mode of smallest rank is repeated first.
+/// Repeats a block until it fills a shape. `order` has a rank for each mode, and the mode of smallest rank is repeated
+/// first; without `order`, the first mode.
 ///
 /// # Errors
 /// [`CuteError::NotDivisible`] if the block does not divide the shape,

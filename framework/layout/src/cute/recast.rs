@@ -2,8 +2,9 @@
 
 use super::{CuteError, CuteLayout, CuteMode, Tree};
 
-/// The layout of the same memory in wider elements, each of `ratio` old elements: a mode of stride below `ratio`
-/// shrinks, the other strides are divided. The last element of a mode may lie partly outside.
+/// The layout of the same memory in wider elements, each of `ratio` old elements: a mode of stride below `ratio` gets
+/// fewer elements, other strides are divided by `ratio`. If the mode does not fill its last new element, the rest of
+/// that element lies outside of the old layout.
 ///
 /// # Errors
 /// [`CuteError::NotDivisible`] if a stride neither divides nor is divided by `ratio`; [`CuteError::Inexact`] if the
@@ -30,7 +31,8 @@ pub fn upcast(layout: &CuteLayout, ratio: u64) -> Result<CuteLayout, CuteError> 
     CuteLayout::from_tree(wide)
 }
 
-/// Checks that modes of small strides stay within one new element.
+/// Checks that a sum over the modes of strides below `ratio` stays within one new element if the part of each mode
+/// does.
 fn check_within_element(layout: &CuteLayout, ratio: u64) -> Result<(), CuteError> {
     let (mut reach, mut index, mut domain) = (0u64, 0u64, 1u64);
     for mode in layout.flat() {

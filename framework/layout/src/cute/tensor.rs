@@ -37,7 +37,7 @@ pub fn from_tensor_layout(layout: &TensorLayout) -> Result<ComposedLayout, CuteE
     }
 }
 
-/// The layout with its thread dims (lane, warp, block) merged into `lane`, which is listed before the registers.
+/// Merges the thread dims (lane, warp, block) of a layout into the dim `lane`, and lists it before the registers.
 fn thread_value(linear: &LinearLayout) -> Result<LinearLayout, CuteError> {
     let there = |dim: &Dim| linear.ins().contains(*dim);
     let threads: Vec<_> = linear.ins().dims().filter(|&dim| dim != Dim::REGISTER).collect();

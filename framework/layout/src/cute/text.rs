@@ -123,7 +123,7 @@ impl<'a> Reader<'a> {
         if value < 64 { Ok(value) } else { Err(self.cursor.error(start, "expected an integer below 64")) }
     }
 
-    /// Reads the `o` of a composition; blanks around it are optional.
+    /// Reads the `o` of a composition, with optional blanks around it; returns whether it was there.
     fn composes(&mut self) -> bool {
         let there = self.cursor.peek() == Some('o');
         self.cursor.at += usize::from(there);

@@ -21,7 +21,8 @@ pub struct ThreadValue {
 }
 
 impl ThreadValue {
-    /// Checks and wraps the layout `(thread, value)` into a tile of the given sizes.
+    /// Creates the thread-value layout `layout`, from `(thread, value)` to the elements of a tile with the sizes
+    /// `tile`, after checks.
     ///
     /// # Errors
     /// [`CuteError::NotCongruent`] if the layout does not have two modes, [`CuteError::OutsideTile`] if it reaches

@@ -74,7 +74,7 @@ impl Solver {
     #[inline]
     fn add_pivot(&mut self, vector: u64, combination: u64) {
         let low = vector & vector.wrapping_neg();
-        // Columns of most layouts are unit vectors or nearly so: then no other pivot has the bit.
+        // Columns of most layouts are unit vectors or nearly so: then no other pivot vector has the new pivot bit.
         if self.tail_bits & low != 0 {
             for (other, pivot_combination) in &mut self.pivots {
                 if *other & low != 0 {
@@ -93,7 +93,8 @@ impl Solver {
     #[inline]
     fn reduce(&self, vector: u64) -> (u64, u64) {
         let (mut rest, mut combination) = (vector, 0);
-        // A pivot vector changes no other pivot's bit, so the initially set ones are all that must be cleared.
+        // Adding a pivot vector changes no pivot bit but its own, so only the pivot bits that are set at the start must
+        // be cleared.
         let mut hit = vector & self.pivot_bits;
         while hit != 0 {
             let (pivot, pivot_combination) =

@@ -38,7 +38,7 @@ impl Subspace {
             return false;
         }
         let low = rest & rest.wrapping_neg();
-        // Columns of most layouts are unit vectors or nearly so: then no other vector has the bit.
+        // Columns of most layouts are unit vectors or nearly so: then no other basis vector has the new pivot bit.
         if self.tails & low != 0 {
             self.basis.iter_mut().filter(|other| **other & low != 0).for_each(|other| *other ^= rest);
         }
@@ -64,7 +64,8 @@ impl Subspace {
     #[must_use]
     pub fn reduce(&self, vector: u64) -> u64 {
         let mut rest = vector;
-        // A basis vector changes no other's pivot, so the initially set ones are all that must be cleared.
+        // Adding a basis vector changes no pivot but its own, so only the pivots that are set at the start must be
+        // cleared.
         let mut hit = vector & self.pivots;
         while hit != 0 {
             rest ^= self.basis[self.pivots_below(hit & hit.wrapping_neg())];

@@ -119,7 +119,8 @@ pub fn tensor_layout(
     block.and_then(|block| with_cluster(block, &cluster)).map_err(failed)
 }
 
-/// The layout of a tensor over the blocks of a cluster; `block` builds the layout of one block's share from its shape.
+/// The layout of a tensor of `shape` over the blocks of a cluster with the bases `cluster`; `block` builds the layout
+/// of one block's share from the share's shape.
 ///
 /// # Errors
 /// Errors of `block` and of [`cluster_layout`], or more than 64 bits.
@@ -148,7 +149,7 @@ pub fn fit_to_shape(layout: &LinearLayout, shape: &[u64], input: Dim) -> Result<
     layout.fitted(tensor_space(shape)?, input)
 }
 
-/// Adds the cluster's blocks to one block's layout, which lists the same axes.
+/// Adds the blocks of the layout `cluster` to one block's layout `block`, which lists the same axes.
 fn with_cluster(mut block: LinearLayout, cluster: &LinearLayout) -> Result<LinearLayout, LayoutError> {
     if !cluster.columns.is_empty() || cluster.outs.bits() > 0 {
         return block.direct_sum(cluster);

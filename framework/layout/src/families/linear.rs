@@ -35,7 +35,7 @@ pub(super) fn resolve(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, 
     resized(&layout, shape).map_err(failed)
 }
 
-/// The layout of the given bases onto a tensor of `shape`.
+/// Builds the layout with exactly the given bases and the out space of a tensor of `shape`, which must contain them.
 pub(super) fn from_given(bases: &[(Dim, GivenBases<'_>)], shape: &[u64]) -> Result<LinearLayout, LayoutError> {
     LinearLayout::from_lists(bases.iter().map(|&(dim, given)| (dim, given.iter())), tensor_space(shape)?)
 }
@@ -51,8 +51,8 @@ fn min_shape(bases: &[(Dim, GivenBases<'_>)], rank: usize) -> IntVec {
     highest.iter().map(|all| all.checked_add(1).and_then(u64::checked_next_power_of_two).unwrap_or(1 << 63)).collect()
 }
 
-/// Resizes a layout to a shape: repeats it over the axes, in the order of the registers that first move along them,
-/// then cuts it.
+/// Resizes a layout to a shape: repeats it along the axes (first those along which the lowest registers move), then
+/// cuts it.
 fn resized(layout: &LinearLayout, shape: &[u64]) -> Result<LinearLayout, LayoutError> {
     let dims = tensor_dims(shape.len());
     let mut order = SmallVec::<[Dim; 8]>::new();

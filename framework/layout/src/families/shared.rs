@@ -99,7 +99,8 @@ pub(super) fn padded(spec: &FamilySpec, shape: &[u64]) -> Result<MemoryLayout, F
     Ok(MemoryLayout { linear, padding, alignment: None })
 }
 
-/// Reads pairs of an interval and its padding; an error message if Triton's attribute does not take them.
+/// Reads the padding from pairs `[interval, padding]`, in elements; an error message for values that Triton's attribute
+/// does not allow.
 fn padding_of(pairs: &[Vec<u64>]) -> Result<Vec<Padding>, String> {
     let mut padding: Vec<Padding> = Vec::new();
     for pair in pairs {
@@ -143,8 +144,8 @@ fn is_addressable(linear: &LinearLayout, padding: &[Padding]) -> bool {
     padding.iter().try_fold(last, |sum, p| sum.checked_add(gap(p)?)).is_some_and(|physical| physical < 1 << 62)
 }
 
-/// Extends one block's offset bases over the blocks of a cluster: together they cover a tensor of `share_shape`, and
-/// the result is repeated over or cut to `shape`.
+/// Extends one block's offset bases over the blocks of a cluster. The blocks together cover a tensor of `share_shape`;
+/// the result is repeated or cut to a tensor of `shape`.
 fn over_cluster(
     spec: &FamilySpec,
     offsets: GivenBases<'_>,
@@ -211,8 +212,9 @@ pub(super) fn partitioned(spec: &FamilySpec, shape: &[u64], all: &dyn Families) 
     Ok(memory)
 }
 
-/// Extends the layout of a piece to all pieces along `axis`: offsets behind the piece select the group, whose pieces are
-/// `stride` elements apart, then the partition.
+/// Extends the layout of a piece to all pieces of a tensor of `shape` along `axis`. Offset bits above those of the
+/// piece select the group (`stride` elements apart along the axis), and the bits above these select one of `partitions`
+/// partitions.
 fn repeated(
     piece: &LinearLayout,
     shape: &[u64],

@@ -23,8 +23,8 @@ pub(super) fn resolve(spec: &FamilySpec, shape: &[u64], all: &dyn Families) -> R
     Ok(layout)
 }
 
-/// Turns the parent's layout into the slice's. `parent_shape` has one more axis than `shape`, of size one; the columns
-/// stay, and later axes move down by one.
+/// Turns the parent's layout into the slice's. `parent_shape` has one more axis than `shape`, of size one. Zero
+/// register bases are dropped, the other bases stay, and later axes move down by one.
 fn take_axis_out(layout: &mut LinearLayout, parent_shape: &[u64], shape: &[u64]) -> Result<(), LayoutError> {
     let expected = tensor_space(parent_shape)?;
     if layout.outs != expected {

@@ -54,6 +54,7 @@ impl TileMode {
     }
 }
 
+/// Builds the layout of a tensor of `shape` from the parts of one block's tile, as
 /// [`tensor_layout`](super::cluster::tensor_layout) for a single block.
 pub(super) fn block_of(
     modes: impl Iterator<Item = TileMode> + Clone,
@@ -143,12 +144,13 @@ pub fn tile_from_modes(order: &[usize], modes: &[TileMode]) -> Result<LinearLayo
     direct_sum_of(listed(order).chain(modes.iter().copied()))
 }
 
-/// Parts of size one that only fix the order of the axes.
+/// Returns a part of size one for each axis of `order`; these parts only fix the order of the axes in a direct sum.
 fn listed(order: &[usize]) -> impl Iterator<Item = TileMode> + Clone + '_ {
     order.iter().map(|&axis| TileMode::from((Dim::REGISTER, 1, axis)))
 }
 
-/// The parts of [`identity_nd`]; positions along the axis `replicated` are replicas.
+/// Returns the parts whose direct sum is [`identity_nd`]; positions along the axis `replicated`, if any, are replicas
+/// (zero bases).
 pub fn identity_modes<'a>(
     input: Dim,
     sizes: &'a [u64],
@@ -184,7 +186,8 @@ pub(super) fn direct_sum_of(modes: impl Iterator<Item = TileMode> + Clone) -> Re
     Ok(layout)
 }
 
-/// A counter for each dim: its number of bits until `lay_out` is called, afterwards its next free bit in the space.
+/// For each dim a counter: until `lay_out` is called, the dim's number of bits; afterwards, its next free bit in the
+/// space.
 #[derive(Default)]
 struct Extents(SmallVec<[(Dim, u32); 8]>);
 

@@ -55,7 +55,8 @@ pub struct ParameterSyntax {
     #[serde(default)]
     #[serde(rename = "omitted")]
     pub with_omitted: Omitted,
-    /// Name of another parameter that determines this one: the text omits this one if that one is given.
+    /// Name of another parameter that determines this one: the text omits this one if that one is given and is not an
+    /// empty list.
     #[serde(default)]
     pub implied_by: Option<String>,
 }
@@ -104,7 +105,7 @@ impl Omitted {
 }
 
 impl AttributeSyntax {
-    /// The syntax of a family with braces and, so far, no parameters.
+    /// Creates the syntax of a family, with braces and without parameters, which [`Self::with`] adds.
     #[must_use]
     pub fn new(family: &str, dialect: &str, attribute: &str) -> Self {
         let [family, dialect, attribute] = [family, dialect, attribute].map(str::to_owned);
@@ -117,7 +118,7 @@ impl AttributeSyntax {
         self.with_call_defaults(name, parameters, [])
     }
 
-    /// The same syntax with one more call, whose missing parameters have defaults.
+    /// The same syntax with one more call; `defaults` has the values of parameters that the call does not give.
     #[must_use]
     pub fn with_call_defaults<const N: usize>(
         mut self,
@@ -181,7 +182,8 @@ impl ParameterSyntax {
         self
     }
 
-    /// The same parameter, but the text also omits it if the parameter with the given name is given.
+    /// The same parameter, but the text also omits it if the parameter named `parameter` is given and is not an empty
+    /// list.
     #[must_use]
     pub fn implied_by(mut self, parameter: &str) -> Self {
         self.implied_by = Some(parameter.to_owned());

@@ -79,8 +79,8 @@ pub fn layout_from_json(value: &serde_json::Value) -> Result<LinearLayout, TextE
     })
 }
 
-/// Returns a key of the JSON form of a layout that is in `camelCase`, and the key as it is written; `None` if there is
-/// none.
+/// Finds a key of a layout's JSON form that was given in `camelCase`; returns it, and its correct form in `snake_case`.
+/// `None` if there is no such key.
 pub fn camel_case_key(value: &serde_json::Value) -> Option<(&str, String)> {
     let keys = value.as_object()?.keys();
     let written = keys.map(|key| (key.as_str(), snake_case(key)));

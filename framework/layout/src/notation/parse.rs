@@ -106,7 +106,7 @@ impl LayoutNames {
     }
 }
 
-/// A parsed value, with its nesting depth and its number of values if all aliases are expanded.
+/// A parsed value with its nesting depth and the number of values in it, both counted with all aliases expanded.
 #[derive(Clone)]
 struct Read<T> {
     value: T,
@@ -302,7 +302,8 @@ impl<'a> Parser<'a> {
         Ok(spec)
     }
 
-    /// Reads `<name` of the verbose form `#dialect<name<...>>`, if the text continues so.
+    /// Reads `<name` of the verbose form `#dialect<name<...>>` and returns the name; `None` if the text does not
+    /// continue so.
     fn verbose_name(&mut self) -> Option<String> {
         let mut ahead = self.cursor;
         let name = ahead.takes("<").then(|| ahead.take_word()).flatten()?;

@@ -65,7 +65,8 @@ impl Writer<'_> {
         format!("#{}.{}<{body}>", syntax.dialect, syntax.attribute)
     }
 
-    /// Prints the list of a parameter that has no keyword; pairs of numbers as `64:+8`.
+    /// Prints the list that the text has before the braces, without a keyword; pairs of numbers as `64:+8`. `None` if
+    /// the spec does not give the parameter, or not as a list.
     fn before(&self, spec: &FamilySpec, parameter: &ParameterSyntax) -> Option<String> {
         let FamilyAttribute::List(items) = spec.attributes.get(&parameter.name)? else { return None };
         let item = |item: &FamilyAttribute| match item {

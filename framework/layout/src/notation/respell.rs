@@ -1,4 +1,4 @@
-//! The canonical form of specs, independent of the keywords that they were written with.
+//! Converts specs to a canonical form, which does not depend on the keywords by which the specs named their parameters.
 
 use std::collections::BTreeMap;
 
@@ -39,11 +39,11 @@ impl AttributeSyntaxes {
         self.0.iter()
     }
 
-    /// The same layout under the parameter names of JSON, without parameters that its text omits: equivalent specs have
-    /// equal canonical forms.
+    /// Converts a spec to its canonical form: parameters have their names in JSON, and those that the attribute text
+    /// omits are removed. Equivalent specs have equal canonical forms.
     #[must_use]
     pub fn canonical(&self, spec: &FamilySpec) -> FamilySpec {
-        // The family reports a wrong call.
+        // A wrong call stays as it is; it is reported when the layout is built.
         let spec = &self.from_calls(spec).unwrap_or_else(|_| spec.clone());
         let own = |syntax: &&AttributeSyntax| syntax.family == spec.name || syntax.attribute == spec.name;
         let mut result = match self.get(&spec.name).or_else(|| self.0.iter().find(own)) {

@@ -73,7 +73,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// The next character that is no blank.
+    /// Skips blanks and returns the next character without reading it; `None` at the end of the text.
     #[inline]
     pub fn peek(&mut self) -> Option<char> {
         self.skip_blanks();
@@ -85,7 +85,7 @@ impl<'a> Cursor<'a> {
         self.peek().is_none()
     }
 
-    /// Checks that the text ends here.
+    /// Checks that nothing follows in the text except blanks and comments.
     ///
     /// # Errors
     /// [`TextError`] if more follows; `what` is the expectation.
@@ -120,7 +120,7 @@ impl<'a> Cursor<'a> {
         if self.takes(token) { Ok(()) } else { Err(self.expected(&format!("`{token}`"))) }
     }
 
-    /// Reads a word, if one comes next: a letter or underscore, then letters, digits, `_`, `$` and `.`.
+    /// Reads a word: a letter or underscore, then letters, digits, `_`, `$` and `.`; `None` if none comes next.
     pub fn take_word(&mut self) -> Option<&'a str> {
         self.skip_blanks();
         self.starts_word().then(|| self.take_while(|c| is_word(c) || c == '.' || c == '$'))

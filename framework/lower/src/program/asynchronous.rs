@@ -119,7 +119,7 @@ pub(super) fn finished(lowering: &mut Lowering<'_>) {
         match body.op(op).name() {
             COPY => open |= lowering.copies.contains_key(&op),
             COMMIT => rejected |= std::mem::take(&mut open),
-            // A wait in a loop or a branch may not execute.
+            // Only a wait at the top level is certain to be executed; one in a loop or a branch may be skipped.
             WAIT if entry.contains(&op) && lowering.integer_attribute(op, "num") == Ok(0) => rejected = false,
             _ => {}
         }

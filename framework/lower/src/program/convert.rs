@@ -35,8 +35,8 @@ impl Lowering<'_> {
         Ok(self.convert_by(&plan, &tensor.values).into())
     }
 
-    /// Converts a tensor to a layout in which each block of a cluster holds all elements along the axes that `is_replicated`
-    /// selects.
+    /// Converts a tensor to a layout in which each block of a cluster holds all elements along the axes that
+    /// `is_replicated` selects.
     pub(super) fn replicate_in_blocks(
         &mut self,
         tensor: &Registers,
@@ -48,8 +48,8 @@ impl Lowering<'_> {
         Ok(Registers::new(layout, values))
     }
 
-    /// Converts the registers of a tensor to another layout without shared memory; an error if warps need elements of
-    /// other warps.
+    /// Emits the conversion of a tensor's registers to another layout without shared memory; an error if a warp needs
+    /// elements of another warp.
     pub(super) fn convert_without_memory(&mut self, tensor: &Registers, to: &Arc<LinearLayout>) -> Lowered<Vec<Value>> {
         let Some(&first) = tensor.values.first() else { return Ok(Vec::new()) };
         let bits = stored(self.builder.type_of(first)).bits();
@@ -66,7 +66,8 @@ impl Lowering<'_> {
         moved.into_iter().map(|value| self.emit_from_integer_bits(value, ty)).collect()
     }
 
-    /// Emits the conversion of a scalar to an integer of the same bits, rounded up to whole bytes, for data movement.
+    /// Emits the conversion of a scalar to an integer with the same bits, whose width is rounded up to whole bytes, for
+    /// data movement.
     pub(super) fn emit_integer_bits(&mut self, value: Value) -> Value {
         let ty = self.builder.type_of(value);
         match ty {

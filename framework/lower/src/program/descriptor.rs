@@ -54,7 +54,7 @@ pub(super) fn tensor_descriptor(lowering: &Lowering<'_>, op: Op) -> Lowered<Tens
     }
 }
 
-/// Returns the kernel values of the scalar operands in the operand group `group`.
+/// Returns the kernel values of the operands, which are scalars, in the operand group `group`.
 pub(super) fn scalars(lowering: &Lowering<'_>, op: Op, group: &str) -> Lowered<Vec<Value>> {
     let operation = lowering.body.op(op);
     let group = operation.definition.operand_group(group).ok_or_else(|| Reason::malformed("a group is missing"))?;
@@ -124,7 +124,7 @@ pub(super) fn block_accesses(
 }
 
 /// Emits the addresses and predicates of accesses to elements of a descriptor's tensor. `along` has, for each axis, the
-/// index of each register's element; `groups` the registers that one access moves.
+/// index of the element in each register; `groups` has the registers that each access moves together.
 fn plan_accesses(
     lowering: &mut Lowering<'_>,
     of: &TensorDescriptor,

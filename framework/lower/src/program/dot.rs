@@ -96,7 +96,7 @@ struct Matrices<'a> {
     smem_operands: [Option<SmemOperand>; 2],
 }
 
-/// An operand in the form in which the plan takes it. The values of a batch are those of its matrices, one after the
+/// An operand of a dot in the form in which the MMA plan takes it. For a batch, the values of its matrices follow each
 /// other.
 enum Side {
     Registers(Vec<Value>),
@@ -188,8 +188,8 @@ impl Matrices<'_> {
     }
 
     /// Emits the MMAs of all matrices that a warp multiplies; returns their accumulators, one after the other. Without
-    /// `initial`, accumulators in tensor memory begin with zeros, or continue there if they are resident; a resident
-    /// accumulator is not returned.
+    /// `initial`, an accumulator in tensor memory begins with zeros or, if it is resident (stays there between dots),
+    /// with its present value; a resident accumulator is not returned.
     fn emit(
         &self,
         lowering: &mut Lowering<'_>,
@@ -232,7 +232,7 @@ impl Matrices<'_> {
         results
     }
 
-    /// Emits the barrier between the stores of operands and the MMAs.
+    /// Emits the block barrier between the stores of operands to shared memory and the MMAs that read them.
     fn emit_operand_barrier(&self, builder: &mut Builder, stores: bool) {
         if stores && self.plan.queue().is_some_and(Queue::reads_by_proxy) {
             builder.proxy_fence();
@@ -257,8 +257,8 @@ impl Matrices<'_> {
         self.plan.emit_epilogue(builder, accumulator)
     }
 
-    /// Emits the MMAs of one matrix, which accumulate in the kernel's tensor memory. One barrier orders the stores of
-    /// operands, those of the initial accumulator, and earlier loads from the columns before the MMAs.
+    /// Emits the MMAs of one matrix, which accumulate in the kernel's tensor memory. If needed, one block barrier makes
+    /// them wait for the stores of operands and of the initial accumulator, and for earlier loads from the columns.
     fn in_tensor_memory(
         &self,
         lowering: &mut Lowering<'_>,

@@ -177,8 +177,8 @@ fn stored_alone(ty: Type) -> Type {
     if ty == Type::Scalar(Element::I1) { Type::Scalar(Element::I8) } else { ty }
 }
 
-/// Converts the value of a kernel parameter to that of the function's argument: a byte to an `i1`, if the argument is
-/// one.
+/// Converts the value of a kernel parameter to the value of the function's argument: a byte to an `i1` if the argument
+/// is an `i1`, else unchanged.
 fn annotations(builder: &mut Builder, ty: &tile::TileType, value: Value) -> Value {
     if *ty != tile::TileType::BOOLEAN {
         return value;

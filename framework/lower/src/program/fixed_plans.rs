@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use tilewright_plan::movement::{ConversionPlan, GatherPlan, ReductionPlan, ScanPlan};
 use tilewright_tile::Op;
 
-/// Plans that are given for some operations; the lowering plans all other operations. For example, a test lowers an
-/// alternative that the lowering would not choose, and a host the plan that it has seen.
+/// Plans that are given for some operations; the lowering plans all other operations. For example, a test fixes an
+/// alternative that the lowering would not choose, and a host fixes the plan that it has inspected.
 ///
 /// The kernel of a function with fixed plans must match the plans' counts. So its buffers in shared memory do not share
 /// addresses, which could add barriers, and data movements do not share barriers, which could remove some.

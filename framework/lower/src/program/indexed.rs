@@ -87,8 +87,8 @@ pub(super) fn combined(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     lowering.give_tensor(op, required, before.to_vec())
 }
 
-/// Emits the address in shared memory of each register's element, whose coordinate along the operation's axis is its
-/// index. Also returns the type of an element in memory.
+/// Emits the address in shared memory of the element for each register: its coordinate along the operation's axis is
+/// the index in the register. Also returns the type of an element in memory.
 fn pointers(
     lowering: &mut Lowering<'_>,
     op: Op,

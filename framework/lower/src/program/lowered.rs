@@ -22,7 +22,7 @@ pub(super) enum LoweredValue {
     Descriptor(TensorDescriptor),
     /// An accumulator with MMAs in flight.
     Pending(InFlightMma),
-    /// A token, which needs no kernel value: its operation is complete at its definition.
+    /// A token, for which no kernel value is needed, because the operation that produces it is complete at once.
     Token,
 }
 
@@ -53,7 +53,7 @@ pub(super) struct TensorDescriptor {
     pub sizes: SmallVec<[Value; 4]>,
     /// The stride of the tensor along each axis in elements, as `i64`.
     pub strides: SmallVec<[Value; 4]>,
-    /// The predicate of all accesses by the descriptor, an `i1`.
+    /// The predicate of all copies through the descriptor, an `i1`: if it is false, they copy nothing.
     pub active: Value,
     /// A number of elements that divides both the offset of the tensor's start and its size along the last axis.
     pub last_multiple: u64,

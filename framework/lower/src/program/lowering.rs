@@ -48,9 +48,10 @@ pub(super) struct Lowering<'a> {
     pub tensor_copies: TensorCopies,
     /// The warp groups (the warps of each partition) of a program with warp specialization.
     pub groups: Groups,
-    /// For each kind of store to shared memory, by its number: the layout of the stored tensor, and that of the memory.
+    /// The different stores to shared memory, each identified by its index here: the layout of the stored tensor, and
+    /// the layout of the memory. Stores with one index write each byte by the same thread.
     writers: Vec<(Arc<LinearLayout>, MemoryLayout)>,
-    /// The first number in `writers` for stores of the current warp group.
+    /// The first index in `writers` for stores of the current warp group.
     first_writer: usize,
     /// For each allocation of the program in shared memory, the number of its buffer.
     pub buffers: HashMap<tile::Value, u32>,
@@ -157,8 +158,8 @@ impl<'a> Lowering<'a> {
         self.set_lowered(value, LoweredValue::Scalar(scalar));
     }
 
-    /// Records a scalar, which each lane has computed, as the lowered form of a value. It emits the assumption that the
-    /// scalar is uniform, so that control flow of the whole block may depend on it.
+    /// Records `scalar` as the lowered form of a value. Each lane has computed it; an emitted assumption states that it
+    /// is uniform over the block, so that control flow of the whole block may depend on it.
     pub(super) fn set_assumed_uniform(&mut self, value: tile::Value, scalar: Value) {
         let scope = self.program_scope();
         let same = self.builder.assume_uniform(scalar, scope);
@@ -182,7 +183,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// Continues the lowering for a warp group with the launch configuration `config`.
+    /// Continues with the lowering of the next warp group, whose launch configuration is `config`.
     pub(super) fn as_group(&mut self, config: &'a LaunchConfig<'a>) {
         self.config = config;
         self.launch.warps = config.warps;
@@ -327,12 +328,13 @@ impl<'a> Lowering<'a> {
         found.ok_or_else(|| Reason::malformed(format!("it has no number `{name}`")))
     }
 
-    /// Returns the keyword that an attribute of an operation has, or its default.
+    /// Returns the keyword in the attribute `name` of an operation, or the attribute's default; `None` if there is
+    /// neither.
     pub(super) fn keyword(&self, op: Op, name: &str) -> Option<&'a str> {
         self.attribute(op, name).and_then(Attribute::as_text)
     }
 
-    /// Returns an attribute of an operation, or its default.
+    /// Returns the attribute `name` of an operation, or its default; `None` if there is neither.
     pub(super) fn attribute(&self, op: Op, name: &str) -> Option<&'a Attribute> {
         let operation = self.body.op(op);
         let by_default = || operation.definition.attribute(name)?.default.as_ref();

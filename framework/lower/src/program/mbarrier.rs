@@ -63,8 +63,8 @@ pub(super) fn operation(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
             by_first(&mut lowering.builder, active, |builder| builder.mbarrier_arrive(pointer, bytes));
         }
         tw::MBARRIER_INVALIDATE => {
-            // Before the first of several invalidations in a row, a barrier orders all arrivals and waits of other
-            // warps.
+            // If other mbarriers are invalidated directly before, their barrier suffices; otherwise emit one, after
+            // which no warp arrives or waits.
             if !follows_invalidation(lowering.body, op) {
                 lowering.builder.barrier(Scope::Block);
             }
@@ -88,9 +88,9 @@ fn count(lowering: &Lowering<'_>, op: Op, name: &str) -> Lowered<u32> {
     u32::try_from(count).map_err(|_| Reason::malformed(format!("`{name}` is {count}: expected a number of arrivals")))
 }
 
-/// Returns the name of a later operation that makes the block barrier after this initialization of an mbarrier
-/// redundant; `None` if there is none. That is another initialization, with no operation with effects between the two,
-/// or a barrier of all warp groups.
+/// Returns the name of a later operation that makes the block barrier after the mbarrier initialization `op` redundant;
+/// `None` if there is none. Such an operation is another initialization, or a `ttg.warp_specialize` (which begins with
+/// a barrier of all warp groups), if no operation with effects comes between.
 fn another_follows<'a>(lowering: &Lowering<'a>, op: Op) -> Option<&'a str> {
     let body = lowering.body;
     let all = body.walk(body.root());
@@ -110,8 +110,8 @@ fn another_follows<'a>(lowering: &Lowering<'a>, op: Op) -> Option<&'a str> {
     makes_redundant.then_some(name)
 }
 
-/// Emits the operations of `act` so that only the first warp of the group executes them, and only if `active` is true
-/// or `None`.
+/// Emits the operations of `act` so that only the first warp of the warp group executes them, and only if `active` is
+/// true or `None`.
 pub(super) fn by_first(builder: &mut Builder, active: Option<Value>, act: impl FnOnce(&mut Builder)) {
     let warp = builder.special(SpecialRegister::Warp);
     let zero = builder.i32(0);

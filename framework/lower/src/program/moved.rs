@@ -12,9 +12,9 @@ use super::types::{carrier, stored};
 
 const WIDE: Type = Type::Scalar(Element::I64);
 
-/// Lowers `tw.update_tensor_descriptor`: the tensor begins `offsets` elements further along each axis. The sizes are
-/// the old sizes or `bounds`; with `clamp_bounds` they are the old sizes less the offsets. With a zero predicate
-/// (operand `acts`) the descriptor copies nothing.
+/// Lowers `tw.update_tensor_descriptor`: the new descriptor's tensor begins `offsets` elements further along each axis.
+/// Its sizes are `bounds` if given; otherwise the old sizes, less the offsets with `clamp_bounds`. If the operand
+/// `pred` is given and zero, copies through the new descriptor copy nothing.
 pub(super) fn moved(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let of = tensor_descriptor(lowering, op)?;
     let (offsets, bounds) = (scalars(lowering, op, "offsets")?, scalars(lowering, op, "bounds")?);
@@ -45,7 +45,8 @@ pub(super) fn moved(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     lowering.set_result(op, LoweredValue::Descriptor(TensorDescriptor { pointer, sizes, active, last_multiple, ..of }))
 }
 
-/// Emits the address of a tensor's element at these offsets, one for each axis; the updated tensor begins there.
+/// Emits the address at which the updated tensor begins: that of the old tensor's element at `offsets`, one offset for
+/// each axis.
 fn begins_at(lowering: &mut Lowering<'_>, op: Op, of: &TensorDescriptor, offsets: &[Value]) -> Lowered<Value> {
     let element = lowering.body.ty(lowering.result(op, 0)?).element().clone();
     let bytes = u64::from(stored(carrier(&element)?).bits() / 8);
@@ -70,7 +71,7 @@ fn left(lowering: &mut Lowering<'_>, size: Value, offset: Value) -> Value {
     builder.select(is_beyond, zero, rest)
 }
 
-/// Lowers `tw.descriptor_pred`: the predicate of a descriptor's copies.
+/// Lowers `tw.descriptor_pred`: the result is the predicate of the copies through a descriptor.
 pub(super) fn active(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let of = tensor_descriptor(lowering, op)?;
     lowering.set_result(op, LoweredValue::Scalar(of.active))

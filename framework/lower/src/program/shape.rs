@@ -48,8 +48,8 @@ pub(super) fn range(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
 }
 
 /// Lowers an operation that only moves elements to other coordinates. `source` maps the coordinates of a result element
-/// to those of the operand's element. It converts the operand to the layout in which each register holds the element
-/// that the result's layout requires there.
+/// to those of its operand element. The operand is converted to the layout with which its registers are the registers
+/// of the result.
 fn viewed(lowering: &mut Lowering<'_>, op: Op, source: impl Fn(&[u64]) -> Vec<u64>) -> Lowered<()> {
     let operand = lowering.operand(op, 0)?;
     let shape = shape_of(lowering, operand)?;

@@ -183,8 +183,8 @@ fn stored_to(lowering: &mut Lowering<'_>, tensor: &Registers, memory: tile::Valu
     Ok(())
 }
 
-/// Returns a tensor in shared memory as an operand that an MMA reads in place, and its memory layout. An error for a
-/// subslice of a tensor, or a padded layout.
+/// Returns a tensor in shared memory as an operand that an MMA reads in place, and its memory layout. It is an error if
+/// the tensor is a subslice, or if its layout is padded.
 pub(super) fn smem_operand(lowering: &Lowering<'_>, value: tile::Value) -> Lowered<(SmemOperand, LinearLayout)> {
     let placed = placed(lowering, value)?;
     if placed.slab.at.iter().any(|&at| at != 0) || !placed.memory.padding.is_empty() {
@@ -203,7 +203,7 @@ pub(super) struct SmemOperand {
     pub slice: Slice,
 }
 
-/// Returns the part of an allocation that a tensor in shared memory occupies.
+/// Returns the part of an allocation that a tensor in shared memory occupies, for the analysis of barriers.
 pub(super) fn slice(lowering: &Lowering<'_>, value: tile::Value) -> Lowered<Slice> {
     let placed = placed(lowering, value)?;
     let ty = lowering.body.ty(value);
@@ -283,8 +283,8 @@ impl Placed {
         Ok(Some(Arc::new(division.coalesced(&shape, lowering.config)?)))
     }
 
-    /// Returns the offsets of a part of the tensor in memory. It begins at the first coordinates of the subslice, and
-    /// has the size `sizes` along each axis.
+    /// Returns the offsets in memory of a part of the tensor. The part begins at the first coordinates of the subslice,
+    /// and has the size `sizes[axis]` along each axis.
     fn offsets_of_part(&self, sizes: &[u64]) -> Lowered<Offsets> {
         let inverse = self.offsets()?;
         let offset = |at: &[(Dim, u64)]| -> Lowered<u64> {
@@ -309,8 +309,8 @@ impl Placed {
     /// Emits the address of each register's element in the subslice.
     ///
     /// The first coordinates of the subslice and the coordinates within it have disjoint bits, so that their offsets
-    /// add over F2. With `indices`, an axis and a value for each register, elements have that coordinate along the axis
-    /// instead of the one of `layout`.
+    /// add over F2. `indices` has an axis and an index for each register: the coordinate of its element along this
+    /// axis, in place of the one of `layout`.
     pub(super) fn pointers(
         &self,
         lowering: &mut Lowering<'_>,

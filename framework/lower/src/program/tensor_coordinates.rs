@@ -19,8 +19,9 @@ pub(super) fn thread_columns(layout: &LinearLayout, map: impl Fn(u64) -> u64) ->
 }
 
 impl Lowering<'_> {
-    /// Emits an `i32` for each register: a function, linear over F2, of the packed coordinates of its element. `number`
-    /// gives the function's value at each basis of the layout.
+    /// Emits, for each register, an `i32`: the value of a function, linear over F2, at the coordinates of the
+    /// register's element. `number` returns the function's value for a basis of the layout, given as packed
+    /// coordinates.
     pub(super) fn numbers(&mut self, layout: &LinearLayout, number: impl Fn(u64) -> u64) -> Vec<Value> {
         let columns = thread_columns(layout, &number);
         let of_thread = columns.iter().fold(0, |all, column| all | column);

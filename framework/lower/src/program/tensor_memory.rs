@@ -32,13 +32,13 @@ pub(super) struct TensorMemory {
     numbered: HashSet<Op>,
     /// The allocation; `None` if no dot accumulates in tensor memory.
     allocation: Option<TensorMemoryAllocation>,
-    /// The first of the columns that dots without columns of their own share.
+    /// The first of the columns that are shared by all dots without columns of their own.
     shared_column: u32,
-    /// The numbers of the program's first and of its next group of MMAs; `None` without an allocation.
+    /// The number of the program's first group of MMAs, and that of the next one; `None` without an allocation.
     groups: Option<[Value; 2]>,
 }
 
-/// The tensor-memory columns of a dot that is complete before the next operation, with its mbarriers.
+/// The tensor-memory columns and mbarriers of a dot whose MMAs complete before the next operation.
 pub(super) struct DotSpace {
     /// The columns and mbarriers.
     pub space: TensorMemorySpace,
@@ -153,7 +153,7 @@ impl Lowering<'_> {
         Some(DotSpace { space: TensorMemorySpace { barriers, ..space }, group, has_own_barriers: true })
     }
 
-    /// The number of the next group of MMAs.
+    /// Returns the number of the next group of MMAs; `None` without an allocation of tensor memory.
     pub(super) fn next_mma_group(&self) -> Option<Value> {
         self.tensor_memory.groups.map(|[_, next]| next)
     }

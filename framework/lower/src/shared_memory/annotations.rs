@@ -51,7 +51,7 @@ pub(super) struct Accessed {
     slices: Vec<(u32, PlacedSlice)>,
 }
 
-/// A part of the buffer with this number: a slice, or all of it (`None`).
+/// A part of a buffer: the number of the buffer, and a slice of it (`None` for the whole buffer).
 pub(super) type BufferPart = (u32, Option<PlacedSlice>);
 
 impl Accessed {
@@ -92,7 +92,8 @@ impl Accesses {
         accesses
     }
 
-    /// Assigns the buffers that each statement accesses to the last marker before the statement, in program order.
+    /// Assigns the buffers that each statement accesses to the last access marker before the statement, in program
+    /// order.
     fn walk(&mut self, region: &Region, uses: &Uses, mark: &mut Option<Value>) {
         for statement in &region.statements {
             if let Some(found) = self.mark(statement) {

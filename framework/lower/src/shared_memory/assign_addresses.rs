@@ -23,7 +23,7 @@ pub(super) fn assign_addresses(buffers: &mut [SharedBuffer], uses: &Uses) {
     let placed = orders.map(|order| place(buffers, uses, &order));
     let bytes =
         |addresses: &[u32]| addresses.iter().zip(&*buffers).map(|(&at, own)| at.saturating_add(own.bytes)).max();
-    // The first of equal ones.
+    // Of orders that take equally many bytes, the first one is kept.
     let best = placed.into_iter().min_by_key(|addresses| bytes(addresses)).unwrap_or_default();
     buffers.iter_mut().zip(best).for_each(|(buffer, at)| buffer.at = Some(at));
 }

@@ -35,8 +35,8 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Returns the numbers of the statements before which a barrier must be inserted. Barriers that later ones make
-    /// redundant, as one at the start of an iteration may, are left out.
+    /// Returns the numbers of the statements before which a barrier must be inserted. It omits barriers that later ones
+    /// make redundant: a barrier at the start of an iteration may replace one in the iteration before.
     fn fewest(&self, body: &Region) -> BTreeSet<usize> {
         let (mut found, mut statements) = (BTreeSet::new(), 0);
         self.region(body, None, &mut statements, AccessesSinceBarrier::default(), &mut found);
@@ -55,8 +55,8 @@ impl Search<'_> {
         found
     }
 
-    /// Walks a region; returns the accesses since the last barrier at the end of the region. Adds to `found` the
-    /// numbers of the statements that need a barrier before them.
+    /// Walks a region, before which `since` has the accesses since the last barrier; returns those since the last
+    /// barrier at its end. Adds to `found` the numbers of the statements that need a barrier before them.
     fn region(
         &self,
         region: &Region,

@@ -18,11 +18,11 @@ const MAX_STEPS: u32 = 256;
 /// Max divisor of the remainder by which a carried counter wraps around; greater ones are not recognized.
 const MAX_DIVISOR: i64 = 64;
 
-/// Where a value is defined.
+/// The definition of a value.
 #[derive(Debug, Clone, Copy)]
 enum Origin<'a> {
     Statement(&'a Op),
-    /// The index of a counted loop.
+    /// The induction variable of the counted loop with this number.
     Index(usize),
     /// A carried value inside a loop: the loop's number, and the index among the carried values.
     Carried(usize, usize),
@@ -139,7 +139,7 @@ impl<'a> IndexAnalysis<'a> {
         self.loops.insert(number, Loop { parent: inside, initial, next, arguments, index });
     }
 
-    /// Returns a value as a sum.
+    /// Expresses a value as a sum over the iteration numbers of loops.
     pub(super) fn form(&self, value: Value) -> IndexForm {
         self.steps.set(0);
         self.follow(value)
@@ -252,15 +252,15 @@ impl<'a> IndexAnalysis<'a> {
         is_possible.then(|| counted.remainder(divisor))
     }
 
-    /// Returns a sum minus the carried value whose next value is being expressed; `None` if that is not constant. The
-    /// caller checks that the carried value is in range.
+    /// Returns a sum minus the carried value whose next value is being analyzed; `None` if the difference is not
+    /// constant. The caller checks that the carried value is in range.
     fn beyond_assumed(&self, form: &IndexForm) -> Option<i64> {
         let carried = *self.assumed.borrow().last()?;
         form.clone().minus(&Atom::Value(carried).into()).as_constant()
     }
 
-    /// Returns three sums for the value with the index `at` that the loop `number` carries. They are the carried value,
-    /// its initial value, and its next value in terms of the carried value.
+    /// Returns `(carried, initial, next)` for the value with the index `at` among those that the loop `number` carries:
+    /// the carried value, its initial value, and its next value in terms of the carried value.
     fn recurrence(&self, number: usize, at: usize) -> Option<(IndexForm, IndexForm, IndexForm)> {
         let of_loop = self.loops.get(&number)?;
         let (&carried, &initial, &next) = (of_loop.arguments.get(at)?, of_loop.initial.get(at)?, of_loop.next.get(at)?);

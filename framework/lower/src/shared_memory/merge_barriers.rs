@@ -59,7 +59,7 @@ enum Effect {
     Other,
 }
 
-/// The statements after a barrier, each with its number in the region.
+/// The statements that follow a barrier, each with its position in the region.
 type Tail = Vec<(usize, Statement)>;
 
 impl BarrierMerger<'_> {

@@ -77,7 +77,7 @@ impl Elements {
     }
 }
 
-/// A slice whose pointer is a sum.
+/// A slice whose pointer is expressed as a sum over loop iterations.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct PlacedSlice {
     start: IndexForm,

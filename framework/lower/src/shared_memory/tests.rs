@@ -6,7 +6,7 @@ use super::{Access, Annotations, Offsets, Slice};
 use tilewright_kernel::{Kernel, Value, text};
 use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
 
-/// Allocates the buffers of data movements.
+/// Allocates the buffers of a kernel without tensors of the program, as for data movements alone.
 fn placed(kernel: Kernel) -> Kernel {
     super::allocate_buffers(kernel, &Annotations::default(), u64::MAX)
 }
@@ -130,8 +130,8 @@ fn buffers_of_two_branch_arms_share_an_address_without_a_barrier() {
     assert_eq!(names(&kernel), "compare if[store|store]");
 }
 
-/// Returns the addresses and barriers of a kernel that accesses a tensor of the program in buffer 0; `%100` and the
-/// following values are the markers of accesses.
+/// Returns the names of the operations, with inserted barriers, of a kernel that accesses a program's tensor in buffer
+/// 0. `%100` and the following values are the markers of `accesses`.
 fn of_accesses(body: &str, accesses: &[Access]) -> String {
     let body = format!("  %50: ptr.shared = shared_address 0\n{body}");
     let accesses = (100..).map(Value).zip(accesses.iter().map(|&access| (access, Vec::new()))).collect();
@@ -437,9 +437,9 @@ fn barriers_are_not_merged_across_accesses_of_program_tensors() {
     assert_eq!(addresses(&kernel)[0], addresses(&kernel)[1]);
 }
 
-/// Returns the names of the operations of a loop that accesses 32 bytes at each of the given pointers into buffer 0, in
-/// order; `index` computes the pointers from the loop's index `%5`, a carried value `%6` that begins as the constant
-/// `initial`, and the constants `%1` (0), `%2` (4) and `%3` (1), and yields.
+/// Returns the barriers, loads and stores, in order, of a loop that accesses 32 bytes at each of the given pointers
+/// into buffer 0. `index` computes the pointers from the loop's index `%5`, a carried value `%6` that begins as the
+/// constant `initial`, and the constants `%1` (0), `%2` (4) and `%3` (1), and yields the next `%6`.
 fn of_slots(initial: i64, index: &str, accesses: &[(Access, u32)]) -> String {
     let marked = |(at, (access, pointer)): (usize, &(Access, u32))| {
         let touch = match access {
@@ -477,7 +477,8 @@ fn of_slots(initial: i64, index: &str, accesses: &[(Access, u32)]) -> String {
     inside.split([' ', ']']).filter(kept).collect::<Vec<_>>().join(" ")
 }
 
-/// The slot after the one of the index, and both as pointers `%60` and `%61`.
+/// Returns kernel text that computes the pointers `%60` and `%61` to two slots of 32 bytes in a buffer. The statement
+/// `first` computes the index `%56` of the first slot, `second` the index `%57` of the second.
 fn slots(first: &str, second: &str) -> String {
     format!(
         "    {first}\n    {second}\n    %58: i32 = binary mul %56, %49\n    %59: i32 = binary mul %57, %49
@@ -550,7 +551,8 @@ fn parts_of_a_tensor_are_distinguished() {
             let accesses = (100..).map(Value).zip(accesses).collect();
             let annotations = Annotations { allocations: vec![Value(50)], accesses, ..Annotations::default() };
             let kernel = super::allocate_buffers(kernel(&[128], body), &annotations, u64::MAX);
-            // By hand: the first part has the offsets without bit 2; the others are in it or not.
+            // By hand: part 0 has the offsets whose bit 2 is zero, part 1 the others; part 2 lies within part 1, part 3
+            // within part 0.
             let overlap = a == b || matches!((a.min(b), a.max(b)), (0, 3) | (1, 2));
             let expected = if overlap { "store barrier load" } else { "store load" };
             assert_eq!(names(&kernel), expected, "{a} {b}");

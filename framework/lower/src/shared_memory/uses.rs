@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 
 use tilewright_kernel::{Kernel, Op, Queue, Region, Statement, Value};
 
-/// The number of the named barrier of all warp groups, used if warps are specialized.
+/// The number of the named barrier that synchronizes all warp groups, if the program specializes warps.
 pub(crate) const ALL_GROUPS: u32 = 0;
 
 /// A set of buffer numbers, in ascending order.
@@ -48,7 +48,7 @@ pub(super) struct Uses {
 }
 
 impl Uses {
-    /// Finds the buffers that values point into; [`Self::find`] finds the live ranges.
+    /// Finds the buffers that each value points into; the live ranges stay empty until [`Self::find`].
     pub(super) fn of(kernel: &Kernel) -> Self {
         let mut uses = Self {
             buffers: vec![Use::default(); kernel.shared.len()],

@@ -24,8 +24,8 @@ pub enum Overflow {
     Special,
 }
 
-/// Rounds a binary32 value to a type of at most 16 bits; returns [`carrier`]'s integer. The type must have a sign and a
-/// mantissa; otherwise the result is unspecified.
+/// Rounds a binary32 value to a type of at most 16 bits; returns the encoding, in an integer of the type [`carrier`].
+/// The type must have a sign and a mantissa; otherwise the result is unspecified.
 ///
 /// NaN becomes [`Format::nan`] without a sign, or, if the type has no NaN, the greatest finite value, as PTX `cvt`
 /// does.
@@ -89,7 +89,7 @@ fn subnormal<'p>(x: Real<'p>, to: Format, rounding: NarrowRounding) -> Int<'p> {
     let step = 2f64.powi(to.min_exponent());
     match rounding {
         NarrowRounding::NearestEven => {
-            // The last bit of the sum has the weight of the minimum subnormal.
+            // Adding the constant rounds: the last bit of the sum has the weight of the type's minimum subnormal.
             let magic = step * f64::from(1u32 << 23);
             (x + magic).bits() - x.formula.bits_of(magic)
         }

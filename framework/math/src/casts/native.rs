@@ -3,18 +3,20 @@
 use tilewright_kernel::{Builder, Cast, Element, Type, Value};
 use tilewright_target::{Format, TargetDescription};
 
-/// Number of elements that one cast converts at most: the bytes of a 32-bit register.
+/// Max number of elements that one cast instruction converts: as many as a 32-bit register has bytes.
 const ELEMENTS: usize = 4;
 
-/// The wider types that casts of 8-bit formats convert from or to. If a target has no cast to the required type, the
-/// cast goes through the first of these that it has.
+/// The wider types that casts of 8-bit formats convert from or to, in order of preference. If the target has no cast to
+/// the required type, [`NativeCasts::extend`] casts to the first of these types that it has a cast to, and converts the
+/// result.
 const WIDE: [Element; 3] = [Element::F16, Element::F32, Element::Bf16];
 
 /// The set of casts between 8-bit floating-point formats and wider types for which a target has instructions. All
 /// others are computed by arithmetic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct NativeCasts {
-    /// A bit set, with one bit for each pair of a cast and a wider type.
+    /// A bit set: the bit `WIDE.len() * cast + wide` is set if the target has the cast. The cast is an index into
+    /// `Cast::ALL`, the wider type an index into [`WIDE`].
     listed: u64,
 }
 
@@ -38,7 +40,7 @@ impl NativeCasts {
     }
 
     /// Converts encodings of the 8-bit format `from` to the wider type `to`, which represents all of them. `None` if
-    /// the target has no instruction for that.
+    /// the target has no instruction for this cast.
     pub fn extend(self, builder: &mut Builder, bytes: &[Value], from: Format, to: Element) -> Option<Vec<Value>> {
         let cast = Cast::extending(from).filter(|_| WIDE.contains(&to))?;
         let through = [to].into_iter().chain(WIDE).find(|&element| self.has(cast, element))?;
@@ -50,7 +52,7 @@ impl NativeCasts {
     }
 
     /// Rounds numbers of one type (`f16`, `bf16` or `f32`) to encodings of the 8-bit format `to`; `None` if the target
-    /// has no instruction for that.
+    /// has no instruction for this cast.
     pub fn round(self, builder: &mut Builder, numbers: &[Value], to: Format) -> Option<Vec<Value>> {
         let from = numbers.first().and_then(|&number| builder.type_of(number).element())?;
         let cast = Cast::rounding(to).filter(|_| WIDE.contains(&from))?;

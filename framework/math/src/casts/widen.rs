@@ -20,7 +20,7 @@ pub fn is_possible(from: ElementType, to: ElementType) -> bool {
     from == to || widest || from.is_exact_in(to) && is_cast
 }
 
-/// Approximate number of operations that multiply an element by its scale.
+/// Approximate number of operations that multiply one element by its scale (of a block-scaled format such as OCP MX).
 pub const SCALING: u64 = 3;
 
 /// Approximate number of operations of a cast.
@@ -38,8 +38,7 @@ pub fn operations(from: ElementType, to: ElementType) -> u64 {
     }
 }
 
-/// Whether the cast is from a type narrower than a byte to one of at most eight bits, which moves the fields of the
-/// encoding.
+/// Whether [`cast`] moves the fields of the encoding: from a type narrower than a byte to a type of at most eight bits.
 fn is_by_fields(from: ElementType, to: ElementType) -> bool {
     from.is_float() && to.is_float() && from.bits() < 8 && to.bits() <= 8
 }
@@ -190,13 +189,13 @@ fn single(builder: &mut Builder, number: Value) -> Value {
     if builder.type_of(number) == SINGLE_TYPE { number } else { builder.cast(Cast::ExtendF, number, SINGLE_TYPE) }
 }
 
-/// The relation of an 8-bit type's encoding to binary16, by which it is converted.
+/// The similarity of a narrow type's encoding to that of binary16, which makes a conversion to binary16 short.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum HalfForm {
     /// The encoding is the upper bits of a binary16 encoding.
     Prefix,
-    /// If exponent and mantissa are moved to the fields of binary16, they encode the number divided by a constant power
-    /// of two. NaN is an exception.
+    /// Exponent and mantissa, moved to the fields of binary16, encode the number divided by a constant power of two.
+    /// NaN is an exception.
     Scaled,
 }
 
@@ -231,7 +230,8 @@ fn decode(builder: &mut Builder, word: Value, format: Format) -> Value {
             let sign = builder.binary_const(Binary::Shl, sign, 15 - exponent - mantissa);
             let fields = builder.binary(Binary::Or, magnitude, sign);
             let fields = as_half(builder, fields);
-            // The power of two as a constant in binary16, which is its exponent field.
+            // The power of two by which the number was divided, as a constant of binary16: an exponent field without a
+            // mantissa.
             let scale = (2 * Format::F16.bias() - format.bias()) as u64;
             let scale = builder.constant(half, scale << Format::F16.widths()[1]);
             let number = builder.binary(Binary::FMul, fields, scale);

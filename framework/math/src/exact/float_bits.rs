@@ -34,7 +34,7 @@ pub(super) fn next_up<'p>(x: Real<'p>) -> Real<'p> {
     // Adding zero removes the sign of a negative zero.
     let bits = (x + 0.0).bits();
     let sign = bits >> (formula.width() - 1);
-    // Plus one for positive values, minus one for negative ones.
+    // Adds one to the bits of a positive value, subtracts one from the bits of a negative one.
     let next = bits + 1 - (sign << 1);
     x.is_equal(f64::INFINITY).select(x, next.as_real())
 }
@@ -44,14 +44,14 @@ pub(super) fn next_down<'p>(x: Real<'p>) -> Real<'p> {
     -next_up(-x)
 }
 
-/// The value next to `x` in the direction of `y`; `y` if they are equal.
+/// Returns the value next to `x` in the direction of `y`; `y` if they are equal, NaN if one of them is NaN.
 pub(in super::super) fn next_after<'p>(x: Real<'p>, y: Real<'p>) -> Real<'p> {
     let moved = x.is_less(y).select(next_up(x), next_down(x));
     let result = x.is_equal(y).select(y, moved);
     x.is_unordered(y).select(f64::NAN, result)
 }
 
-/// The unbiased exponent of `x`, as a floating-point value.
+/// Returns the unbiased exponent of `x` as a floating-point value: minus infinity for zero, infinity for infinities.
 pub(in super::super) fn logb<'p>(x: Real<'p>) -> Real<'p> {
     let (_, exponent) = split(x);
     let result = x.is_equal(0.0).select(f64::NEG_INFINITY, exponent.small_to_real());
@@ -60,21 +60,21 @@ pub(in super::super) fn logb<'p>(x: Real<'p>) -> Real<'p> {
     size.is_less(f64::INFINITY).select(result, size)
 }
 
-/// `x` times two to the power of the integer `n`, with one rounding.
+/// Returns `x` times two to the power of the integral value `n`, with one rounding.
 pub(in super::super) fn scaled_by<'p>(x: Real<'p>, n: Real<'p>) -> Real<'p> {
     let formula = x.formula;
     let (mantissa, exponent) = split(x);
     let far = formula.by_type(400.0, 2400.0);
     let exponent = exponent + n.clamped(-far, far).to_int();
-    // Greater exponents give zero or infinity in any case. The result is scaled in two steps: one is exact, the other
-    // rounds.
+    // Exponents of greater magnitude give zero or infinity in any case. The result is scaled in two steps: one is
+    // exact, the other rounds.
     let (most, step) = formula.by_type((190, 64), (1150, 128));
     let zero = formula.int(0);
     let exponent = least(greatest(exponent, zero - most), formula.int(most));
     let is_negative = (exponent >> (formula.width() - 1)).is_equal(1);
     let second = is_negative.select_int(zero - step, step);
     let far = mantissa * (exponent - second).power_of_two() * second.power_of_two();
-    // A normal result takes one exact step.
+    // If the result is a normal number, it takes one step, which is exact.
     let is_near = (exponent + (formula.bias() - 1)).is_less(2 * formula.bias());
     let result = is_near.select(mantissa * exponent.power_of_two(), far);
     let is_itself = x.is_equal(0.0) | !x.abs().is_less(f64::INFINITY);

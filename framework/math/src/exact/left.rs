@@ -27,8 +27,8 @@ pub(super) fn of_product<'p>(x: Real<'p>, y: Real<'p>) -> (Real<'p>, Real<'p>) {
     (product, is_zero.select(0.0, left))
 }
 
-/// Returns the quotient `x / y`, and a value with the sign of its rounding error. That is the mantissa of `x` minus the
-/// scaled quotient times the mantissa of `y`.
+/// Returns the quotient `x / y`, and a value with the sign of its rounding error: the mantissa of `x` minus the scaled
+/// quotient times the mantissa of `y`.
 pub(super) fn of_quotient<'p>(x: Real<'p>, y: Real<'p>) -> (Real<'p>, Real<'p>) {
     let quotient = x / y;
     let ((x_significand, x_exponent), (y_significand, y_exponent)) = (split(x), split(y));
@@ -37,8 +37,8 @@ pub(super) fn of_quotient<'p>(x: Real<'p>, y: Real<'p>) -> (Real<'p>, Real<'p>) 
     (quotient, x.is_equal(0.0).select(0.0, left))
 }
 
-/// Returns the square root, and a value with the sign of its rounding error. That is the operand minus the square of
-/// the root, both scaled if they are small.
+/// Returns the square root, and a value with the sign of its rounding error: the operand minus the square of the root,
+/// both scaled if they are small.
 pub(super) fn of_root<'p>(x: Real<'p>) -> (Real<'p>, Real<'p>) {
     let formula = x.formula;
     let (small, up) = formula.by_type((2f64.powi(-80), 50), (2f64.powi(-900), 100));
@@ -60,13 +60,14 @@ pub(super) fn of_fused<'p>(x: Real<'p>, y: Real<'p>, z: Real<'p>) -> (Real<'p>, 
     let has_no_term = z.is_equal(0.0);
     let of_term = has_no_term.select_int(of_product, z_exponent);
     let greater = greatest(of_product, of_term);
-    // A term whose exponent is this much lower does not reach the last bits of the other.
+    // A term whose exponent is lower than the other's by more than this (negative) difference does not reach the
+    // other's last bits.
     let far = formula.int(0) - formula.by_type(60, 120);
     let near = |exponent| greatest(exponent - greater, far).power_of_two();
     let [high, low] = x_significand.two_product(y_significand).map(|half| half * near(of_product));
     let term = has_no_term.select(0.0, z_significand * near(of_term));
     let scaled = result.is_equal(0.0).select(0.0, result.scaled(formula.int(0) - greater));
-    // Four values that nearly cancel, summed so that the first nonzero one has the sign of the total.
+    // Sums four values that nearly cancel, so that the first nonzero partial sum has the sign of the total.
     let [sum, sum_low] = high.two_sum(term);
     let [rest, rest_low] = sum.two_sum(-scaled);
     let [lows, lows_low] = sum_low.two_sum(low);

@@ -8,24 +8,28 @@ use super::font::{BODY, PITCH, width};
 
 /// Font size, in pixels, of headings and of text in full-size cells.
 const FULL: f64 = 11.0;
-/// Min and max font size of text in small cells, in pixels.
+/// Min font size of text in small cells, in pixels; smaller text is omitted.
 const SMALLEST: f64 = 5.0;
+/// Max font size of text in small cells, in pixels.
 const COMPACT: f64 = 9.0;
 /// Side of a small cell in pixels.
 const SMALL: f64 = 16.0;
-/// Font size for which small cells are widened so that their texts fit, and the max width of these cells in pixels:
-/// first for grids of up to `MEDIUM_COLUMNS` columns, then for wider grids.
+/// In grids of at most [`MEDIUM_COLUMNS`] columns: the font size for which small cells are widened so that their texts
+/// fit, and the max width of these cells, both in pixels.
 const MEDIUM: (f64, f64) = (8.0, 44.0);
+/// As [`MEDIUM`], in grids of more than [`MEDIUM_COLUMNS`] columns.
 const LARGE: (f64, f64) = (6.0, 30.0);
+/// Max number of columns of a grid whose small cells are widened as [`MEDIUM`] says.
 const MEDIUM_COLUMNS: usize = 64;
 /// Max width in pixels of a full-size cell that is widened for the heading of its band (group of columns).
 const FULL_WIDEST: f64 = 40.0;
-/// Font size of a heading over a narrow band.
+/// Font size, in pixels, of a heading over a narrow band (group of columns).
 const BAND: f64 = 8.0;
 /// Horizontal margin around a text in a small cell, in pixels.
 const BESIDE: f64 = 2.5;
-/// Max columns, and max cells, of a grid whose cells have full size.
+/// Max number of columns of a grid whose cells have full size.
 const FULL_COLUMNS: usize = 40;
+/// Max number of cells of a grid whose cells have full size.
 const FULL_CELLS: usize = 2048;
 
 /// A grid with the positions of its parts.
@@ -123,7 +127,8 @@ fn full_size(grid: &Grid) -> (f64, f64) {
     ((text + 8.0).max(24.0).max(bands.min(FULL_WIDEST)), height)
 }
 
-/// Returns the width of small cells in pixels: the least that fits all their texts, between [`SMALL`] and a max.
+/// Returns the width of small cells in pixels: the least that fits all their texts, but at least [`SMALL`] and at most
+/// the width of [`MEDIUM`] or [`LARGE`].
 fn small_width(grid: &Grid) -> f64 {
     let (size, most) = if grid.columns() <= MEDIUM_COLUMNS { MEDIUM } else { LARGE };
     let need = |text: &str| width(text, size) + BESIDE;

@@ -75,12 +75,12 @@ enum Direction {
     Down,
 }
 
-/// Which edges of cells a line covers.
+/// The kind of the cell edges that a line is drawn along.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Edge {
-    /// Edges that touch a cell on either side.
+    /// Edges with a cell on at least one side.
     Any,
-    /// Edges that have a cell on one side only.
+    /// Edges with a cell on exactly one side.
     Outer,
 }
 

@@ -6,7 +6,8 @@ use tilewright_layout::{ColumnAction, Dim, LinearLayout, MemoryLayout};
 use crate::PictureError;
 use crate::error::check_size;
 
-/// The accesses of one warp, each as wide as the register layout, the memory layout and the target allow.
+/// The accesses by which one warp loads or stores its part of a tensor. Each is as wide as the register layout, the
+/// memory layout and the target allow.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Accesses {
     /// Number of consecutive elements that a lane moves in one access.
@@ -53,7 +54,8 @@ pub(super) struct AccessSpec<'a> {
     pub widths: &'a [u32],
     /// Index of the warp in block 0.
     pub warp: u64,
-    /// Whether all lanes with replicas of an element are active, as in loads; in a store one of them suffices.
+    /// Whether all lanes that hold a replica of an element are active, as in loads. Otherwise only one lane with each
+    /// element is active, which suffices for stores.
     pub copies: bool,
 }
 
@@ -108,8 +110,8 @@ impl AccessSpec<'_> {
         ))
     }
 
-    /// Computes the access of the registers `registers` of each lane. `first` is the register of `memory_map` (from
-    /// permuted registers to offsets) with the lowest address, `holders` the map from registers to elements.
+    /// Computes the access that moves `registers` of each lane. In `memory_map`, from permuted registers to memory
+    /// offsets, register `first` has the lowest address; `holders` maps registers to elements.
     fn access(&self, holders: &LinearLayout, memory_map: &LinearLayout, first: u64, registers: &[u64]) -> Access {
         let image = |layout: &LinearLayout, register: u64, lane: u64| {
             let at = |dim, index: u64| layout.ins().shift_of(dim).map_or(0, |shift| index << shift);

@@ -19,7 +19,7 @@ pub(super) struct Banked<'a> {
     memory: &'a MemoryLayout,
     element_bits: u32,
     row: &'a BankRow,
-    /// Number of consecutive elements that share a colour: those of one bank, or of one access if it is wider.
+    /// Number of consecutive elements that share a colour: as many as fit a bank, or a lane's access if it is wider.
     group: u64,
     plane: StackedPlane<'a>,
 }

@@ -114,7 +114,8 @@ fn titled(name: &str, panel: Panel) -> Panel {
     Panel { title: format!("{name}: {}", panel.title), ..panel }
 }
 
-/// Returns the tooltip of a position in the destination layout: the source position and the distance of its element.
+/// Returns the tooltip of the position `here` in the destination layout: the source position `from` of its element, and
+/// the round of shuffles that moves the element, if there are rounds.
 fn arrival(
     here: HardwarePosition,
     from: Option<HardwarePosition>,

@@ -157,8 +157,8 @@ impl Differences {
     }
 }
 
-/// Draws the matrix of `linear`; columns whose basis vector differs from that of `other` at the same input bit are
-/// highlighted.
+/// Draws the matrix of `linear`, with the columns highlighted whose basis vector differs from that of `other` at the
+/// same input bit.
 fn marked_matrix(linear: &LinearLayout, other: &LinearLayout) -> Grid {
     let mut grid = matrix_grid(linear);
     let same = bits(linear.ins()).into_iter().map(|(dim, bit)| basis(linear, dim, bit) == basis(other, dim, bit));

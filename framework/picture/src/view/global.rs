@@ -39,7 +39,8 @@ pub struct GlobalView<'a> {
 }
 
 impl<'a> GlobalView<'a> {
-    /// Creates the parameters for the accesses of warp 0, with memory lines of 128 bytes.
+    /// Creates the parameters for the accesses of warp 0 to a tensor whose axes in memory have the order `order`, the
+    /// fastest first. Memory lines have 128 bytes.
     #[must_use]
     pub fn new(
         name: &'a str,
@@ -152,7 +153,8 @@ impl Requests<'_> {
         self.touched(access, self.accesses.bytes()).len() as u64 * self.accesses.bytes()
     }
 
-    /// Returns a lower bound on the number of sectors that an access touches: the sectors that its bytes would fill.
+    /// Returns a lower bound on the number of sectors that an access touches: its number of distinct bytes divided by
+    /// the size of a sector, rounded up.
     fn min_transactions(&self, access: &Access) -> u64 {
         self.required(access).div_ceil(self.sector_bytes())
     }

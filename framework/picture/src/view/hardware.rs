@@ -10,7 +10,8 @@ use super::tensor::Drawn;
 use crate::text::join;
 use crate::{Cell, Grid, Panel};
 
-/// Log2 of the max rows, and of the max columns, of a panel; if warps exceed it, each warp gets its own panel.
+/// Log2 of the max number of rows of a panel, and likewise of columns; if the warps do not fit, each warp gets its own
+/// panel.
 const MOST_ACROSS: usize = 7;
 
 /// The bits of a packed position that select the column, the row and the panel.

@@ -77,7 +77,7 @@ struct MmaOperands<'a> {
     a: &'a RegisterOperand<'a>,
     b: &'a RegisterOperand<'a>,
     d: &'a RegisterOperand<'a>,
-    /// Operand C; `None` unless it has the same layout as D.
+    /// Operand C if it has the same layout as D and is drawn with it; else `None`.
     c: Option<&'a RegisterOperand<'a>>,
 }
 
@@ -113,7 +113,7 @@ impl<'a> RegisterOperand<'a> {
         format!("{} {}x{} {}", self.role.to_uppercase(), self.sizes[0], self.sizes[1], self.element)
     }
 
-    /// Returns the cell of an element at a row and column of one of the MMA's independent blocks.
+    /// Returns the cell of the operand's element at a row and column of the MMA's independent block number `block`.
     fn cell(&self, row: usize, column: usize, block: usize) -> Cell {
         let outs = self.layout.outs();
         let coordinates = [row, column, block].into_iter().enumerate();
@@ -175,7 +175,8 @@ fn add_tableaux(picture: &mut Picture, mma: &MmaOperands<'_>) -> Result<(), Pict
 }
 
 impl MmaOperands<'_> {
-    /// Draws the operands in one grid: an empty corner, B at its right, A below it, the accumulator below B.
+    /// Draws the operands of the MMA's independent block number `block` in one grid: B at the upper right, A at the
+    /// lower left, the accumulator at the lower right; the upper left corner is empty.
     fn tableau(&self, block: usize) -> Grid {
         let (m, n, k) = (self.d.sizes[0], self.d.sizes[1], self.a.sizes[1]);
         let axis = |name: &str, size: usize| {

@@ -40,13 +40,13 @@ impl<'a> MemoryView<'a> {
         Self { name, memory, element_bits, target, store: None, load: None }
     }
 
-    /// Adds stores from registers of this distributed layout.
+    /// Adds stores from registers of this distributed layout; none for `None`.
     #[must_use]
     pub fn with_store(self, store: impl Into<Option<&'a LinearLayout>>) -> Self {
         Self { store: store.into(), ..self }
     }
 
-    /// Adds loads to registers of this distributed layout.
+    /// Adds loads to registers of this distributed layout; none for `None`.
     #[must_use]
     pub fn with_load(self, load: impl Into<Option<&'a LinearLayout>>) -> Self {
         Self { load: load.into(), ..self }
@@ -142,7 +142,8 @@ impl<'a> MemoryView<'a> {
         Ok(all)
     }
 
-    /// Adds the bank conflicts of this layout, of the unswizzled one and of the one with the best swizzle.
+    /// Adds panels with the bank conflicts of the accesses under this layout, under the one without swizzle, and under
+    /// the one with the best swizzle.
     fn add_conflicts(
         &self,
         picture: &mut Picture,
@@ -195,8 +196,8 @@ impl<'a> MemoryView<'a> {
     }
 }
 
-/// Returns the unswizzled layout: offsets advance along one axis after the other, in the given layout's order of axes.
-/// `None` if there is none.
+/// Returns the layout without swizzle and padding: offsets advance along one axis after the other, in the order in
+/// which the axes first occur in `linear`. `None` for a layout over several blocks.
 fn plain(linear: &LinearLayout) -> Option<MemoryLayout> {
     if linear.in_bits(Dim::BLOCK) > 0 {
         return None;
@@ -216,7 +217,7 @@ fn plain(linear: &LinearLayout) -> Option<MemoryLayout> {
     Some(MemoryLayout::linear(plain))
 }
 
-/// Returns the number of elements that are consecutive in memory and along one axis of the tensor.
+/// Returns the length, in elements, of the runs that are consecutive both in memory and along one axis of the tensor.
 fn consecutive(linear: &LinearLayout) -> u64 {
     let steps = linear.columns_of(Dim::OFFSET);
     let first = steps.first().copied().unwrap_or(0);

@@ -62,7 +62,7 @@ impl HardwarePosition {
         Self { register: at(Dim::REGISTER), lane: at(Dim::LANE), warp: at(Dim::WARP), block: at(Dim::BLOCK) }
     }
 
-    /// Returns the distance from this position to another.
+    /// Returns how far an element moves from this position to another.
     fn scope_to(self, other: Self) -> MoveScope {
         match () {
             () if self.block != other.block => MoveScope::Cluster,
@@ -74,7 +74,8 @@ impl HardwarePosition {
     }
 }
 
-/// For each position of the destination layout, the nearest source position that holds the same element.
+/// For each packed position of the destination layout: the nearest source position that holds the same element, and how
+/// far the element moves.
 pub(super) struct Origins {
     nearest: Vec<(MoveScope, HardwarePosition)>,
 }
@@ -102,7 +103,8 @@ impl Origins {
         Ok(Self { nearest })
     }
 
-    /// Returns the distance to a packed destination position, and the source position.
+    /// Returns how far the element at the packed destination position `input` moves, and its nearest source position;
+    /// `None` for an `input` that is no position.
     pub fn of(&self, input: u64) -> (MoveScope, Option<HardwarePosition>) {
         self.nearest.get(input as usize).map_or((MoveScope::Stays, None), |&(scope, position)| (scope, Some(position)))
     }

@@ -22,12 +22,14 @@ pub(super) struct Positions<'a> {
 pub(super) type Paint<'a> = &'a dyn Fn(u64) -> (Fill, String);
 
 enum Kind<'a> {
-    /// Positions are registers of lanes; the field has the other dimensions (such as warp), most major first.
+    /// Positions are registers of lanes; the field has those of the dims block, warp and lane that the layout has, in
+    /// this order.
     Distributed(Vec<Dim>),
-    /// Positions are memory offsets; `vector` elements are consecutive in memory and tensor, and a drawn line has
-    /// `line`.
+    /// Positions are memory offsets. Runs of `vector` elements are consecutive in memory and tensor and get one colour;
+    /// the drawing shows `line` elements in a row.
     Memory { memory: &'a MemoryLayout, vector: u64, line: u64 },
-    /// Positions have other dimensions; the field has them, most major first.
+    /// Positions have other dims, such as the rows and columns of tensor memory; the field has them, most major first,
+    /// except that the column comes last.
     Other(Vec<Dim>),
 }
 
@@ -53,13 +55,13 @@ impl<'a> Positions<'a> {
         Self { ins, kind, colour, idle, paint: None }
     }
 
-    /// Replaces the colours by custom ones.
+    /// Replaces the colours by custom ones: `paint` gives the colour and a description of each position.
     pub fn painted(self, paint: Paint<'a>) -> Self {
         Self { paint: Some(paint), ..self }
     }
 
-    /// Returns the coordinate along a dimension with idle bits (which select replicas) removed, and its range; so
-    /// positions that hold equal elements get equal colours.
+    /// Returns a position's coordinate along a dimension without the idle bits, which only select replicas, and the
+    /// number of such coordinates. Positions that hold the same elements so get the same colour.
     fn class(&self, input: u64, dim: Dim) -> (u64, u64) {
         let (at, idle) = (self.at(input, dim), self.ins.coordinate(self.idle, dim));
         let used = (0..self.ins.bits_of(dim)).filter(|bit| idle >> bit & 1 == 0);
@@ -141,6 +143,7 @@ impl<'a> Positions<'a> {
     }
 
     /// Returns the text of two positions that differ only in the lane or only in the register: `T3,T7:1`, `T3:1,5`.
+    /// `None` for other positions, or if `copies` is not exactly one.
     fn pair(&self, first: u64, copies: &[u64]) -> Option<String> {
         let &[copy] = copies else { return None };
         let [(lane, register), (lane_of_copy, register_of_copy)] =
@@ -186,7 +189,7 @@ impl<'a> Positions<'a> {
         is_continued && self.fill(before) == self.fill(input)
     }
 
-    /// Returns the name of a run of positions.
+    /// Returns the name of the run of positions from `first` to `last`.
     pub fn run_name(&self, first: u64, last: u64) -> String {
         match &self.kind {
             Kind::Distributed(_) => format!("{}T{}", self.block_and_warp_label(first), self.at(first, Dim::LANE)),

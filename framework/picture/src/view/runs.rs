@@ -28,8 +28,8 @@ pub(crate) fn runs<T>(
     runs.into_iter().map(|(run, first, last)| Run { name: name(first, last), ..run }).collect()
 }
 
-/// Whether coordinates `next` continue the run `first..=last`: one coordinate counts up by one, the others are
-/// constant.
+/// Whether the coordinates `next` continue the run of coordinates `first..=last`: along one axis they count up by one,
+/// along the others they are constant.
 pub(crate) fn one_axis_counts_up(first: &[u64], last: &[u64], next: &[u64]) -> bool {
     let mut moved = (0..first.len()).filter(|&axis| first[axis] != next[axis]);
     match (moved.next(), moved.next()) {

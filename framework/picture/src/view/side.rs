@@ -7,7 +7,8 @@ use tilewright_layout::{Dim, Space};
 use crate::Axis;
 use crate::text::join;
 
-/// The rows, columns or panels of a grid, and the bits of a packed index that select one.
+/// The rows, columns or panels of a grid. Certain bits of a packed index number them; other sides of the grid use the
+/// other bits.
 #[derive(Debug, Clone)]
 pub(super) struct Side<'a> {
     space: &'a Space,
@@ -21,17 +22,19 @@ pub(super) struct Side<'a> {
     bits: Vec<u32>,
     /// Number of bits that count within a band.
     inner: u32,
-    /// The first bit of `dim` that is used.
+    /// Index in `dim` of the lowest bit of `dim` that this side uses.
     first: u32,
 }
 
 impl<'a> Side<'a> {
-    /// Creates the side of a grid that all bits of `dim` select; without `dim` the side has one position.
+    /// Creates a side of a grid (rows, columns or panels) with one position for each coordinate along `dim`; without
+    /// `dim`, with one position.
     pub fn new(space: &'a Space, dim: Option<Dim>) -> Self {
         Self::from_bits(space, dim, 0..dim.map_or(0, |dim| space.bits_of(dim)))
     }
 
-    /// Creates the side of a grid that the bits `bits` of `dim` select; without `dim` the side has one position.
+    /// Creates a side of a grid (rows, columns or panels) with one position for each value of the bits `bits` of the
+    /// coordinate along `dim`; without `dim`, with one position.
     pub fn from_bits(space: &'a Space, dim: Option<Dim>, bits: Range<u32>) -> Self {
         let shift = dim.and_then(|dim| space.shift_of(dim)).unwrap_or(0);
         Self {
@@ -45,7 +48,8 @@ impl<'a> Side<'a> {
         }
     }
 
-    /// Adds dimensions whose coordinates become bands, most major first.
+    /// Repeats the rows or columns in bands: one band for each combination of coordinates along `dims`, which are
+    /// listed most major first.
     pub fn in_bands(mut self, dims: Vec<Dim>) -> Self {
         for &dim in dims.iter().rev() {
             self.bits.extend(Self::new(self.space, Some(dim)).bits);
@@ -66,7 +70,7 @@ impl<'a> Side<'a> {
         1 << self.bits.len()
     }
 
-    /// Returns the packed index of a row or column, with zero in the bits of other sides.
+    /// Returns the packed index that selects a row or column; the bits of other sides are zero.
     pub fn packed(&self, index: usize) -> u64 {
         self.bits.iter().enumerate().fold(0, |packed, (bit, position)| packed | (index as u64 >> bit & 1) << position)
     }
@@ -89,8 +93,8 @@ impl<'a> Side<'a> {
         Axis::new(self.name.clone(), (0..self.count()).map(heading)).bands(bands)
     }
 
-    /// Returns the number of rows or columns of the tile that spans element bits `images`; `None` if it would be one or
-    /// all.
+    /// Returns the number of rows or columns of the least power-of-two tile that contains all elements with only bits
+    /// of the packed mask `images`; `None` if the tile has one row or column, or all.
     pub fn tile(&self, images: u64) -> Option<usize> {
         let along = self.space.coordinate(images, self.dim?) >> self.first;
         let span = u64::BITS - along.leading_zeros();

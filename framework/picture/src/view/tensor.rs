@@ -21,7 +21,8 @@ pub(super) struct Drawn<'a> {
 }
 
 impl<'a> Drawn<'a> {
-    /// Prepares a layout, which must be small enough to enumerate.
+    /// Prepares the layout `linear` for drawing in `plane`, with the names and colours of `positions`. The layout must
+    /// be small enough to enumerate.
     pub fn new(
         linear: &LinearLayout,
         plane: &'a SlicedPlane<'a>,

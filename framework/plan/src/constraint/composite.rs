@@ -57,8 +57,8 @@ pub fn composite_map(layout: &LinearLayout, operand: &LinearLayout) -> Result<Li
     Ok(map)
 }
 
-/// Returns the columns of `layout` at the input bits that the instruction has, and the instruction's columns at the
-/// same bits.
+/// Returns two lists with one entry for each input bit of the instruction's tile `operand`: the column of `layout` at
+/// this bit (an element of the tensor), and the column of `operand` (an element of the tile).
 fn instruction_columns(layout: &LinearLayout, operand: &LinearLayout) -> Result<(Vec<u64>, Vec<u64>), Unsatisfied> {
     let (mut element_columns, mut elements) = (Vec::new(), Vec::new());
     for (dim, bits) in operand.ins().iter() {
@@ -81,7 +81,8 @@ fn instruction_columns(layout: &LinearLayout, operand: &LinearLayout) -> Result<
     Ok((element_columns, elements))
 }
 
-/// Returns the name of the input bit number `bit` of an operand's layout, such as `lane 4` for bit 2 of the lane.
+/// Returns the name of input bit `bit`, counted over all input dims of an operand's layout: the dim and the bit's
+/// value, such as `lane 4` for bit 2 of the lane.
 pub(super) fn named(operand: &LinearLayout, bit: usize) -> String {
     let mut first = 0;
     for (dim, bits) in operand.ins().iter() {
@@ -99,8 +100,8 @@ pub(super) fn element(packed: u64, outs: &Space) -> String {
     format!("({})", terms.join(", "))
 }
 
-/// Builds the error for two layouts, `first` and `second`, that map the position `location` to the elements `has` and
-/// `wants`.
+/// Builds the error that two layouts map the position `location` to different elements: the layout `first` to `has`,
+/// `second` to `wants`, both as packed coordinates.
 pub(super) fn differs(
     constraint: &'static str,
     location: String,

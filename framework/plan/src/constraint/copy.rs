@@ -81,8 +81,8 @@ pub fn solve_copy(known: &LinearLayout, own: &LinearLayout, other: &LinearLayout
     Ok(LinearLayout::from_columns(ins, known.outs().clone(), &columns)?)
 }
 
-/// Checks that an instruction copies between two layouts: `f` on the side of its tile `p`, `g` on the side of its tile
-/// `q`.
+/// Checks that an instruction copies between two layouts: `f` on the side of its tile `p`, and `g` on the side of its
+/// tile `q`.
 ///
 /// # Errors
 /// [`Unsatisfied`]: as [`composite_map`]; otherwise the error names the register, lane or warp that the two sides map
@@ -94,7 +94,8 @@ pub fn check_copy(
     let required = solve_copy(f, p, q)?;
     let order: Vec<Dim> = f.outs().dims().collect();
     super::elementwise::equal(NAME, ("the copy", &required), ("the given layout", &g.transpose_outs(&order)?))?;
-    // Both composites agree on the known part; `g` must have the same map in full.
+    // `g` equals the solved layout; its composite map must also equal that of `f` at every bit of the instruction's
+    // tile.
     let (one, other) = (composite_map(f, p)?, composite_map(&g.transpose_outs(&order)?, q)?);
     let differ = one.columns().iter().zip(other.columns()).position(|(a, b)| a != b);
     match differ {

@@ -5,17 +5,17 @@ use super::Unsatisfied;
 use super::composite::{differs, named};
 use tilewright_layout::{Dim, LinearLayout, Space};
 
-/// Checks that all tensors of an elementwise operation, each with its name, have the same layout.
+/// Checks that all tensors of an elementwise operation, each given by name and layout, have the same layout.
 ///
 /// # Errors
-/// [`Unsatisfied`] with the first register, lane or warp at which a layout differs from the first.
+/// [`Unsatisfied`] with the first register, lane or warp at which a layout differs from that of the first tensor.
 pub fn check_elementwise(tensors: &[(&str, &LinearLayout)]) -> Result<(), Unsatisfied> {
     let Some((first, others)) = tensors.split_first() else { return Ok(()) };
     others.iter().try_for_each(|other| equal("elementwise", *first, *other))
 }
 
-/// Returns the layout of a tensor after reduction along an axis: the axis is removed, and later axes move up by one.
-/// Threads and registers that differed along the axis become replicas.
+/// Returns the layout of a tensor after reduction along an axis: the axis is removed, and the number of each later axis
+/// decreases by one. Threads and registers that differed along the axis become replicas.
 ///
 /// # Errors
 /// [`Unsatisfied::Layout`] if the axis does not exist.
@@ -42,19 +42,21 @@ pub fn solve_reduction(layout: &LinearLayout, axis: usize) -> Result<LinearLayou
     Ok(LinearLayout::from_columns(layout.ins().clone(), outs, &columns)?)
 }
 
-/// Checks that each thread holds in `result` the elements of `layout` reduced along an axis.
+/// Checks that `result` is the layout of a tensor of layout `layout` after reduction along an axis, with or without the
+/// registers that become replicas.
 ///
 /// # Errors
 /// [`Unsatisfied`] with the register, lane or warp that `result` maps to another element.
 pub fn check_reduction(layout: &LinearLayout, result: &LinearLayout, axis: usize) -> Result<(), Unsatisfied> {
-    // Registers that become replicas without the axis may be dropped.
+    // The result may lack the registers that become replicas when the axis is removed.
     let with_repeats = solve_reduction(layout, axis)?;
     let once = with_repeats.remove_zero_bases(Dim::REGISTER);
     let repeats = result.in_bits(Dim::REGISTER) == with_repeats.in_bits(Dim::REGISTER);
     equal("reduce", ("the reduced tensor", if repeats { &with_repeats } else { &once }), ("the result", result))
 }
 
-/// Checks that two layouts are the same map.
+/// Checks that two layouts, each with its name for the error, have equal sizes and map each position to the same
+/// element.
 pub(super) fn equal(
     constraint: &'static str,
     (first, left): (&str, &LinearLayout),

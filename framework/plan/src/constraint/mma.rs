@@ -16,9 +16,9 @@ const NAME: &str = "mma";
 /// from memory.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OperandTiles {
-    /// The tile of operand A: (register, lane) to M x K.
+    /// The tile of operand A, from (register, lane) to M x K; `None` if the instruction reads it from memory.
     pub a: Option<LinearLayout>,
-    /// The tile of operand B: (register, lane) to K x N.
+    /// The tile of operand B, from (register, lane) to K x N; `None` if the instruction reads it from memory.
     pub b: Option<LinearLayout>,
     /// The tile of the accumulator: (register, lane) to M x N.
     pub c: LinearLayout,
@@ -116,8 +116,8 @@ pub fn solve_mma_operands(
     Ok(OperandLayouts { a: operand(&operands.a, 0)?, b: operand(&operands.b, 1)? })
 }
 
-/// The coordinates along M (index 0) and along N (index 1) of the accumulator's register and warp bits beyond the
-/// instruction's tile.
+/// The register and warp bits of the accumulator's layout beyond the instruction's tile: for each bit its coordinate
+/// along M (index 0) and along N (index 1).
 struct Rest {
     registers: [Vec<u64>; 2],
     warps: [Vec<u64>; 2],
@@ -137,8 +137,8 @@ impl Rest {
     }
 }
 
-/// Returns for each bit of the M, and of the N, of the instruction's tile the coordinate along the accumulator's M or
-/// N. An error if the accumulator moves along the other axis too.
+/// Returns the maps of M and of N: for each bit of the instruction's M (or N) the coordinate along the accumulator's M
+/// (or N). An error if the bit also moves along the accumulator's other axis.
 fn accumulator(c: &LinearLayout, operands: &OperandTiles) -> Result<[Vec<u64>; 2], Unsatisfied> {
     let map = composite_map(c, &operands.c)?;
     let mut maps = [Vec::new(), Vec::new()];
@@ -156,8 +156,9 @@ fn accumulator(c: &LinearLayout, operands: &OperandTiles) -> Result<[Vec<u64>; 2
     Ok(maps)
 }
 
-/// Checks that an instruction multiplies tensors of these layouts; registers of an operand may be in any order. Returns
-/// the maps of M, N and K from the instruction's tile to the tensors.
+/// Checks that an instruction multiplies tensors of these layouts (`None`: the instruction reads the operand from
+/// memory); registers of an operand may be in any order. Returns the maps of M, N and K from the instruction's tile to
+/// the tensors.
 ///
 /// # Errors
 /// [`Unsatisfied::Differ`] with the bit of M, N or K that operands map to different positions, or whose element a
@@ -185,11 +186,11 @@ pub fn check_mma(
     Ok(Tiling { m: known(&maps[0]), n: known(&maps[1]), k: known(&maps[2]) })
 }
 
-/// The maps of M, N and K from the instruction's tile to the tensors under construction; `None` for a bit that is not
-/// mapped yet.
+/// The maps of M, N and K from the instruction's tile to the tensors, under construction: for each bit of the tile's M,
+/// N or K its coordinate in the tensors; `None` for a bit that is not mapped yet.
 type Maps = [Vec<Option<u64>>; 3];
 
-/// One operand: its layout, and the instruction's tile of it (`own`). Side 0 is `a`, side 1 is `b`.
+/// Operand A (`side` 0) or B (1): the layout of the tensor, and the layout `own` of the instruction's tile of it.
 struct TiledOperand {
     layout: LinearLayout,
     own: LinearLayout,
@@ -201,8 +202,8 @@ impl TiledOperand {
         ["a", "b"][self.side]
     }
 
-    /// Returns the index (0 for M, 1 for N, 2 for K) of the map along an axis of the operand: K is dim1 of `a` and dim0
-    /// of `b`.
+    /// Returns the index (0 for M, 1 for N, 2 for K) of the map for dim0 or dim1 of the operand: K is dim1 of `a` and
+    /// dim0 of `b`.
     fn map(&self, axis: usize) -> usize {
         if axis == self.side { self.side } else { 2 }
     }
@@ -211,8 +212,8 @@ impl TiledOperand {
         [0, 1].map(|axis| layout.outs().coordinate(column, Dim::tensor(axis)))
     }
 
-    /// Returns the single bit of M, N or K that a column of the instruction's tile moves along; `None` for a zero
-    /// column.
+    /// Returns the axis of the tile and the bit of its coordinate along which a column of the instruction's tile moves;
+    /// `None` for a zero column. An error if the column moves along several bits.
     fn single(&self, column: u64) -> Result<Option<(usize, usize)>, Unsatisfied> {
         let at = self.at(&self.own, column);
         let axis = usize::from(at[0] == 0);
@@ -234,8 +235,9 @@ impl TiledOperand {
         Ok(self.layout.outs().pack(&[(Dim::tensor(axis), along), (Dim::tensor(1 - axis), 0)])?)
     }
 
-    /// Maps the bits of M, N and K along which the lanes of the operand's tile move, and the warps that issue the
-    /// instruction together. An error if a lane or warp contradicts a bit that is mapped already.
+    /// Adds to `maps` the bits of M, N and K along which the lanes of the operand's tile move, and the warps that issue
+    /// the instruction together. Each bit is mapped to the coordinate by which the tensor's layout moves for the same
+    /// lane or warp. An error if a lane or warp contradicts a bit that is mapped already.
     fn by_lanes(&self, maps: &mut Maps) -> Result<(), Unsatisfied> {
         for dim in [Dim::LANE, Dim::WARP] {
             let (own, have) = (self.own.columns_of(dim), self.layout.columns_of(dim));
@@ -269,9 +271,10 @@ impl TiledOperand {
         Subspace::span(self.layout.columns_of(Dim::REGISTER).iter().copied())
     }
 
-    /// Maps the bits of M, N and K along which the registers of the operand's tile move. The element of a bit that is
-    /// mapped already must be in the operand's registers; another bit is mapped to the first register along K that both
-    /// operands have.
+    /// Adds to `maps` the bits of M, N and K along which the registers of the operand's tile move. If a bit is mapped
+    /// already, the operand's registers must contain its element; otherwise it is mapped to the first register bit of
+    /// the tensor's layout along the axis whose element the other operand has in registers too (`other` is `None` if
+    /// that is in memory).
     fn by_registers(&self, maps: &mut Maps, other: Option<&Self>) -> Result<(), Unsatisfied> {
         let in_registers = self.in_registers();
         for (bit, &element) in self.own.columns_of(Dim::REGISTER).iter().enumerate() {
@@ -317,8 +320,8 @@ impl TiledOperand {
         Ok(None)
     }
 
-    /// Checks the registers and warps beyond the instruction's tile: each warp must have the rows (of `a`) or columns
-    /// (of `b`) of its part of the accumulator `c`, and all of K. `own_accumulator` is the instruction's tile of the
+    /// Checks the operand's registers and warps beyond the instruction's tile: each warp must hold the rows (of `a`) or
+    /// columns (of `b`) of its part of the accumulator `c`. `own_accumulator` is the instruction's tile of the
     /// accumulator.
     fn of_the_rest(&self, c: &LinearLayout, own_accumulator: &LinearLayout) -> Result<(), Unsatisfied> {
         let axis = self.side;
@@ -329,7 +332,7 @@ impl TiledOperand {
         for (bit, along) in warps {
             let column = self.layout.columns_of(Dim::WARP).get(bit).copied().unwrap_or(0);
             let required = self.packed(axis, along)?;
-            // A warp may also hold the difference in registers.
+            // A warp may differ from the required position by elements that it holds in registers.
             if !in_registers.contains(column ^ required) {
                 return Err(self.differs(format!("warp {}", 1u64 << bit), column, required));
             }

@@ -8,8 +8,8 @@ use crate::movement::MovementError;
 use tilewright_layout::LayoutError;
 use tilewright_layout::cute::CuteError;
 
-/// The layout that one access of a tensor requires if one of its alternatives (an instruction, or plain accesses)
-/// executes it.
+/// The layout that an access of a tensor requires if it is executed by one of its alternatives (an instruction, or
+/// plain accesses).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AccessConstraint {
     /// The name of the access.
@@ -62,7 +62,7 @@ pub enum MemorySynthesisError {
         /// For each alternative, the reason why it is impossible.
         reasons: String,
     },
-    /// The size of an axis is not a power of two, as a layout that maps bits requires.
+    /// The size of an axis is not a power of two, which layouts require because they map bits of coordinates.
     #[error("dim{axis} has {size} elements: shared memory is laid out bit by bit, so pad the tile to {} elements", size.next_power_of_two())]
     Shape {
         /// The index of the axis.

@@ -6,9 +6,9 @@ use crate::movement::{DescriptorMatch, count_boxes, find_tensor_copy, operand_me
 use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
 
 impl Problem<'_, '_> {
-    /// Solves the problem with each layout that the hardware fixes for some alternative; returns the cheapest solution,
-    /// `None` if no fixed layout serves all accesses. Also returns the reasons why the other fixed layouts do not, each
-    /// with the name of the layout.
+    /// Solves the problem with each layout that the hardware fixes for some alternative. Returns the cheapest solution
+    /// (`None` if no fixed layout serves all accesses), and for each layout that does not serve all a text: its name
+    /// and the reason.
     pub(super) fn fixed(&self) -> Result<(Option<SharedLayoutSolution>, Vec<String>), MemorySynthesisError> {
         let mut best: Option<SharedLayoutSolution> = None;
         let mut reasons = Vec::new();
@@ -57,8 +57,9 @@ impl Problem<'_, '_> {
         Ok(all)
     }
 
-    /// Serves all accesses in the memory layout `memory`; `name` is the name of the canonical layout, if it is one. The
-    /// error gives the reason why an access is impossible there.
+    /// Chooses the cheapest alternative of each access in the memory layout `memory`, and returns the solution. `name`
+    /// is the name of the canonical layout, `None` for another layout. The error states which access is impossible
+    /// there, and why.
     pub(super) fn in_fixed(&self, name: Option<&str>, memory: &MemoryLayout) -> Result<SharedLayoutSolution, String> {
         if self.given.as_ref().is_some_and(|given| !given.admits(&memory.linear)) {
             return Err("the program has another explicit layout".to_owned());
@@ -84,8 +85,8 @@ impl Problem<'_, '_> {
         })
     }
 
-    /// Returns the cheapest alternative of the access with index `at` in the layout `memory`; `None` if no alternative
-    /// is possible.
+    /// Returns the solution of the access with index `at` by its cheapest alternative in the memory layout `memory`;
+    /// `None` if no alternative is possible.
     fn find_best_alternative(
         &self,
         at: usize,
@@ -118,7 +119,8 @@ impl Problem<'_, '_> {
             let Some(found) = found else { continue };
             let price = match self.lanes(at, index) {
                 Some(_) => self.price_of(at, &found),
-                // Asynchronous alternatives differ only by the number of issues: no lane waits for their wavefronts.
+                // Asynchronous alternatives are compared by their numbers of issues alone, because no lane waits for
+                // their wavefronts.
                 None => found.issued as f64 / 1024.0,
             };
             if best.as_ref().is_none_or(|(lower_bound, _)| price < *lower_bound) {

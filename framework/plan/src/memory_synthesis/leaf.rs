@@ -19,13 +19,14 @@ use tilewright_target::Direction;
 /// is below 1 because a compute unit issues for several warps at once, while its shared memory serves one wavefront.
 const ISSUE_PRICE: f64 = 0.25;
 
-/// The synthesis problem of one tensor (the tensor and its accesses) after validation.
+/// The synthesis problem after validation: one tensor, its accesses, and derived data.
 pub(super) struct Problem<'q, 'a> {
     pub(super) tensor: &'q SharedTensor,
     /// Log2 of the sizes of the tensor's axes.
     pub(super) axes: Vec<u32>,
     pub(super) accesses: &'q [TensorAccess<'a>],
-    /// The register layout of each access, with the axes in order; `None` if no lane accesses the tensor.
+    /// The register layout of each access, with its axes in the order of the tensor's; `None` if no lane accesses the
+    /// tensor.
     pub(super) layouts: Vec<Option<LinearLayout>>,
     pub(super) context: PlanContext<'a>,
     /// The stride term (layout with free strides) of the layout that the program states; `None` if the program states
@@ -35,8 +36,8 @@ pub(super) struct Problem<'q, 'a> {
     pub(super) constraints: Constraints,
 }
 
-/// The alternative chosen for one access, and the stride term that it requires. Only alternatives whose lanes give
-/// addresses have a term.
+/// The alternative chosen for one access, and the stride term that it requires. It exists only for alternatives whose
+/// lanes give addresses.
 pub(super) struct Chosen<'q> {
     pub(super) access: usize,
     pub(super) alternative: usize,
@@ -50,7 +51,8 @@ impl<'q> Problem<'q, '_> {
         (8 / self.tensor.bits).max(1).ilog2() as usize
     }
 
-    /// Bits of the smallest unit that has an offset of its own: an element, or the byte that several elements share.
+    /// Returns the width in bits of the smallest unit with an offset of its own: an element, or the byte that several
+    /// elements share.
     fn unit_bits(&self) -> u32 {
         self.tensor.bits.max(8)
     }
@@ -62,8 +64,8 @@ impl<'q> Problem<'q, '_> {
         }
     }
 
-    /// Returns lower bounds over all memory layouts for one access by one alternative: its wavefronts, and its price in
-    /// wavefronts.
+    /// Returns lower bounds over all memory layouts for one access by one alternative: the number of its wavefronts,
+    /// and its price in units of a wavefront.
     pub(super) fn lower_bound(&self, chosen: &Chosen<'_>) -> Result<(u64, f64), MemorySynthesisError> {
         let access = &self.accesses[chosen.access];
         let low = chosen.term.assigned().unwrap_or_default();
@@ -100,8 +102,8 @@ impl<'q> Problem<'q, '_> {
         Accessor { layout, direction, weight, copy: None }
     }
 
-    /// Returns the solution with the cheapest swizzle, for one alternative of each access and the common term of these
-    /// alternatives (a layout with free strides).
+    /// Returns the cheapest solution over the allowed swizzles, for one alternative of each access. `term` is the
+    /// common term of these alternatives (a layout with free strides).
     pub(super) fn weigh(
         &self,
         chosen: &[Chosen<'_>],
@@ -122,7 +124,8 @@ impl<'q> Problem<'q, '_> {
             .collect();
         let (unit, target) = (self.unit_bits(), self.context.target);
         let begin = begin(chosen, rest, &packing, within.len());
-        // Copies that fetch adjacently fill their wavefronts with any swizzle: the other accesses decide.
+        // With any swizzle, a copy whose lanes choose the elements that they fetch fills its wavefronts, so the other
+        // accesses decide.
         let fetched: Vec<bool> = chosen.iter().map(|one| one.lanes.is_fetched()).collect();
         let decides = |at: &usize| !fetched[*at] || fetched.iter().all(|fetched| *fetched);
         let sides: Vec<usize> = (0..chosen.len()).filter(decides).collect();
@@ -142,8 +145,9 @@ impl<'q> Problem<'q, '_> {
         self.solution(best, &packing, term, served)
     }
 
-    /// Returns the register layout of the elements that each lane fetches from global memory, if `memory` is the layout
-    /// of unpacked elements in shared memory; `None` if each lane must fetch the elements of the access's own layout.
+    /// Returns the register layout of the elements that each lane fetches from global memory, if `memory` is the
+    /// shared-memory layout of the unpacked elements; `None` if each lane must fetch the elements of the access's own
+    /// layout.
     fn fetched(&self, one: &Chosen<'_>, memory: &MemoryLayout) -> Result<Option<LinearLayout>, MemorySynthesisError> {
         if !one.lanes.is_fetched() {
             return Ok(None);
@@ -151,8 +155,8 @@ impl<'q> Problem<'q, '_> {
         Ok(Some(in_order_of(&memory.linear, self.layout(one.access)?, one.term.preserved_bits())?))
     }
 
-    /// Returns the solution of one access (instruction, wavefronts, number of accesses) in a memory layout, whose
-    /// elements are bytes if the tensor's are narrower.
+    /// Returns the solution of one access (instruction, wavefronts, number of accesses) in a memory layout. The layout
+    /// is of bytes if the tensor's elements are narrower than a byte.
     pub(super) fn served(
         &self,
         chosen: &Chosen<'_>,
@@ -174,8 +178,8 @@ impl<'q> Problem<'q, '_> {
         })
     }
 
-    /// Returns the solution of one access by one alternative in a memory of unpacked elements; `None` if the
-    /// alternative is impossible.
+    /// Returns the solution of the access by the alternative with this index, in the memory layout `memory` of unpacked
+    /// elements; `None` if the alternative is impossible.
     pub(super) fn served_in(&self, access: usize, alternative: usize, memory: &MemoryLayout) -> Option<AccessSolution> {
         let (lanes, layout) = (self.lanes(access, alternative)?, self.layout(access).ok()?);
         let term =
@@ -190,14 +194,15 @@ impl<'q> Problem<'q, '_> {
         Some(AccessSolution { fetched, ..served })
     }
 
-    /// Returns the price of one access in shared-memory wavefronts, times its weight, by its solution `served`; zero if
-    /// its lanes give no addresses.
+    /// Returns the price of the access with this index and the solution `served`, in shared-memory wavefronts times the
+    /// access's weight; zero if its lanes give no addresses.
     pub(super) fn price_of(&self, access: usize, served: &AccessSolution) -> f64 {
         let lanes = self.lanes(access, served.alternative);
         lanes.map_or(0.0, |lanes| self.price(&self.accesses[access], lanes, served.wavefronts, served.issued))
     }
 
-    /// Returns the sum of the prices of all accesses in shared-memory wavefronts, each times the access's weight.
+    /// Returns the price of the solution `served` of all accesses: the sum of their prices in shared-memory wavefronts,
+    /// each times the access's weight.
     pub(super) fn priced(&self, served: &[AccessSolution]) -> f64 {
         served.iter().enumerate().map(|(access, one)| self.price_of(access, one)).sum()
     }
@@ -235,9 +240,9 @@ impl<'q> Problem<'q, '_> {
         [SharedLayoutKind::Plain, SharedLayoutKind::Functor, SharedLayoutKind::Swizzle];
 }
 
-/// Returns the elements with which the memory must begin: those of the offset bits `low`, which the terms of the
-/// accesses determine. Swizzles keep the bits that a term preserves; those above, which copies fetch, may be in any
-/// order. `within` is the number of offset bits within a byte.
+/// Returns the required order of elements at the start of the memory: those of the offset bits `low`, which the terms
+/// of the accesses determine. Swizzles keep the bits that a term preserves; the bits above, by which lanes of copies
+/// fetch, may be in any order. `within` is the number of offset bits within a byte.
 fn begin(chosen: &[Chosen<'_>], low: &[u32], packing: &Packing, within: usize) -> AddressStart {
     let most = |bits: &mut dyn Iterator<Item = usize>| bits.max().unwrap_or(0).saturating_sub(within).min(low.len());
     let fetched = || chosen.iter().filter(|one| one.lanes.is_fetched());
@@ -248,9 +253,9 @@ fn begin(chosen: &[Chosen<'_>], low: &[u32], packing: &Packing, within: usize) -
     }
 }
 
-/// Returns a layout with the sizes of `like` whose positions follow the offsets of the memory: the lowest `own` offset
-/// bits are register bits, then come the lane bits and the warp bits that are no replicas, then the other register
-/// bits.
+/// Returns a register layout with the sizes of `like` whose input bits follow the offset bits of `memory` in order:
+/// first `own` register bits, then the lane bits and the warp bits that are no replicas in `like`, then the other
+/// register bits.
 fn in_order_of(memory: &LinearLayout, like: &LinearLayout, own: usize) -> Result<LinearLayout, LayoutError> {
     let mut rest = memory.columns_of(Dim::OFFSET).iter().copied();
     let mut registers: Vec<u64> = rest.by_ref().take(own).collect();
@@ -261,7 +266,7 @@ fn in_order_of(memory: &LinearLayout, like: &LinearLayout, own: usize) -> Result
     layouts::distributed([&registers, &lanes, &warps], memory.outs())
 }
 
-/// Returns the memory layout to which the swizzle `functor` was applied; a swizzle is its own inverse.
+/// Returns the memory layout that becomes `memory` if the swizzle `functor` is applied; a swizzle is its own inverse.
 fn before(functor: Swizzle, memory: &MemoryLayout) -> Result<MemoryLayout, MemorySynthesisError> {
     let linear = &memory.linear;
     let columns: Vec<u64> =

@@ -18,7 +18,8 @@ impl Packing {
         Self { axes: axes.to_vec(), within: within.to_vec() }
     }
 
-    /// Iterates over the coordinate bits that select the byte: all bits except those within a byte.
+    /// Iterates over the coordinate bits that select a byte: all bits except those that select an element within its
+    /// byte.
     fn kept(&self) -> impl Iterator<Item = u32> + '_ {
         (0..self.axes.iter().sum()).filter(|bit| !self.within.contains(bit))
     }

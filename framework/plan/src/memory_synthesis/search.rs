@@ -1,4 +1,5 @@
-//! Depth-first branch and bound: an alternative for each access, cheapest bound first.
+//! The search: depth-first branch and bound over the choices of one alternative for each access, in the order of their
+//! lower bounds.
 
 use super::leaf::{Chosen, Problem};
 use super::{AccessConstraint, MemorySynthesisError, SharedLayoutSolution, SharedTensor, StrideTerm, TensorAccess};
@@ -11,11 +12,11 @@ use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
 pub struct SearchBounds {
     /// The allowed kinds of swizzles; [`SharedLayoutKind::Plain`] is no swizzle.
     pub kinds: Vec<SharedLayoutKind>,
-    /// Max layouts that are compared for one choice of alternatives.
+    /// Max number of layouts that are compared for one choice of alternatives.
     pub budget: u64,
-    /// Max leaves: complete choices of alternatives for which a swizzle is searched.
+    /// Max number of leaves: complete choices of alternatives, for which a swizzle is searched.
     pub leaves: usize,
-    /// Max nodes: partial choices of alternatives that are visited.
+    /// Max number of nodes: partial choices of alternatives, which are visited.
     pub nodes: usize,
 }
 
@@ -51,7 +52,7 @@ pub fn solve_shared_layout_with<'a>(
     let (fixed, reasons) = problem.fixed()?;
     let alternatives = match problem.alternatives() {
         Ok(alternatives) => alternatives,
-        // Alternatives that fix the layout may be the only ones.
+        // An access may have only alternatives for which the hardware fixes the layout.
         Err(MemorySynthesisError::NoAlternative { access, reasons: own }) => {
             let all = reasons.into_iter().chain([own]).collect::<Vec<_>>().join("; ");
             return fixed.ok_or(MemorySynthesisError::NoAlternative { access, reasons: all });
@@ -76,7 +77,7 @@ pub fn solve_shared_layout_with<'a>(
     }
 }
 
-/// Serves all accesses of a tensor in the memory layout `memory`, each by its cheapest alternative there.
+/// Serves all accesses of a tensor in the given memory layout `memory`, each by the alternative that is cheapest there.
 ///
 /// # Errors
 /// [`MemorySynthesisError::Given`] names an access without a possible alternative.
@@ -145,8 +146,8 @@ struct Candidate {
 }
 
 impl<'q> Problem<'q, '_> {
-    /// Returns the possible alternatives of each access, those with the lowest bound of the price first; an error if an
-    /// access has none.
+    /// Returns for each access its possible alternatives, the one with the lowest bound of the price first. An error if
+    /// an access has no possible alternative.
     fn alternatives(&self) -> Result<Vec<Vec<Candidate>>, MemorySynthesisError> {
         (0..self.accesses.len()).map(|access| self.find_alternatives(access)).collect()
     }
@@ -184,8 +185,8 @@ impl<'q> Problem<'q, '_> {
         Some(Chosen { access, alternative: candidate.alternative, lanes, term: candidate.term.clone() })
     }
 
-    /// Builds the error for accesses whose terms (required layouts with free strides) have no common refinement,
-    /// whichever alternatives are chosen.
+    /// Builds the error that no choice of alternatives has a common layout. It names two accesses whose required
+    /// layouts (terms) contradict each other for all their alternatives, or all accesses if any two of them agree.
     fn disagreement(&self, alternatives: &[Vec<Candidate>]) -> MemorySynthesisError {
         let requested = |access: usize, one: &Candidate| AccessConstraint {
             access: self.accesses[access].name.clone(),
@@ -231,16 +232,17 @@ struct Search<'s, 'q, 'a> {
     alternatives: &'s [Vec<Candidate>],
     options: &'s SearchBounds,
     best: Option<SharedLayoutSolution>,
-    /// The error of the last complete choice of alternatives whose terms agree and for which no layout was found;
-    /// `None` if there was none.
+    /// The error of the last complete choice of alternatives for which no swizzle was found although their terms agree;
+    /// `None` if there was no such choice.
     refused: Option<MemorySynthesisError>,
     nodes: usize,
     leaves: usize,
 }
 
 impl<'q> Search<'_, 'q, '_> {
-    /// Visits a partial choice: `chosen` has an alternative for each of the first accesses. `lower_bound` is the lower
-    /// bound of their price, `term` the layout that all of them require, with free strides.
+    /// Visits a partial choice and all its continuations: `chosen` has an alternative for each of the first accesses.
+    /// `lower_bound` is the lower bound of their price, `term` the layout with free strides that all of them require;
+    /// `None` if nothing is required yet.
     fn visit(&mut self, chosen: &mut Vec<Chosen<'q>>, term: Option<StrideTerm>, lower_bound: f64) {
         let at = chosen.len();
         let rest: f64 = self.alternatives[at..]

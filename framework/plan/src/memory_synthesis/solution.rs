@@ -15,7 +15,7 @@ pub struct AccessSolution {
     pub alternative: usize,
     /// The name of the instruction of this alternative; `None` for plain accesses.
     pub instruction: Option<String>,
-    /// Bytes that a lane moves in one access; zero if no lane moves any.
+    /// Bytes that a lane moves in one access; zero for reads by a matrix unit and for bulk tensor copies.
     pub bytes: u64,
     /// The stride term (layout with free strides) that the access requires; `None` if the hardware fixes the layout.
     pub term: Option<StrideTerm>,
@@ -25,13 +25,14 @@ pub struct AccessSolution {
     pub lower_bound: u64,
     /// Number of access instructions that the busiest warp issues.
     pub issued: u64,
-    /// The layout of the elements that each lane fetches from global memory; it follows from the memory layout. `None`
-    /// except for copies whose lanes write adjacent elements and each give an address to fetch from.
+    /// The register layout of the elements that each lane fetches from global memory, which follows from the memory
+    /// layout. `None` except for copies whose lanes write adjacent elements and each give an address to fetch from.
     pub fetched: Option<LinearLayout>,
 }
 
 impl AccessSolution {
-    /// Wavefronts in excess of the minimum: bank conflicts, where lanes of a phase access different words of a bank.
+    /// Returns the wavefronts in excess of the minimum: bank conflicts, in which lanes of a phase access different
+    /// words of a bank.
     #[must_use]
     pub fn conflicts(&self) -> u64 {
         self.wavefronts.saturating_sub(self.lower_bound)

@@ -28,7 +28,7 @@ impl SharedTensor {
     }
 }
 
-/// One instruction, or plain accesses, by which an access of the tensor can be executed.
+/// An alternative by which an access of the tensor can be executed: one instruction, or plain accesses.
 #[derive(Debug, Clone, PartialEq)]
 pub enum AccessAlternative<'a> {
     /// Each lane gives an address: plain accesses, move instructions, copies from global memory.
@@ -70,7 +70,7 @@ impl AccessAlternative<'_> {
         }
     }
 
-    /// Bytes that a lane moves in one access; zero if no lane moves any.
+    /// Bytes that a lane moves in one access; zero for reads by a matrix unit and for bulk tensor copies.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         match self {
@@ -109,13 +109,13 @@ pub struct TensorAccess<'a> {
 }
 
 impl<'a> TensorAccess<'a> {
-    /// Creates a store of registers, by plain stores and move instructions.
+    /// Creates an access that stores registers of layout `layout`, by plain stores or store instructions.
     #[must_use]
     pub fn store(name: &str, layout: LinearLayout, context: &PlanContext<'a>) -> Self {
         Self::of_registers(name, layout, Direction::Store, context)
     }
 
-    /// Creates a load to registers, by plain loads and move instructions.
+    /// Creates an access that loads registers of layout `layout`, by plain loads or load instructions.
     #[must_use]
     pub fn load(name: &str, layout: LinearLayout, context: &PlanContext<'a>) -> Self {
         Self::of_registers(name, layout, Direction::Load, context)

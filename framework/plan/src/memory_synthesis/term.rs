@@ -1,8 +1,8 @@
-//! Terms: memory layouts with undecided strides.
+//! Stride terms: memory layouts with undecided strides.
 //!
 //! A term gives, for each of the lowest bits of an offset, the coordinate bits that it may stand for; the strides of
-//! all other bits are free. That expresses what an access requires: registers of a lane may be adjacent in any order,
-//! since registers can be renamed, so the term of a wide access leaves their order open, and a copy fixes it.
+//! all other bits are free. This expresses the requirement of an access: the registers of a lane may be adjacent in any
+//! order, since registers can be renamed, so the term of a wide access leaves their order open. A copy fixes the order.
 
 use std::fmt;
 
@@ -19,13 +19,14 @@ pub struct StrideTerm {
     axes: Vec<u32>,
     /// For each of the lowest offset bits, the mask of coordinate bits that it may be assigned to.
     low: Vec<u64>,
-    /// How many of the `low` bits a swizzle must preserve. The `low` bits above them number the lanes of a copy that
-    /// fetches adjacent elements; each may stand for any sum (over F2) of these lanes' coordinate bits.
+    /// The number of `low` bits that a swizzle must preserve. The `low` bits above them number the lanes of a copy that
+    /// fetches adjacent elements; each of these bits may stand for any sum (over F2) of the coordinate bits of these
+    /// lanes.
     firm: usize,
     /// Coordinate bits in order of preference, for offset bits that may be assigned to several.
     order: Vec<u32>,
-    /// Groups of coordinate bits that share one stride while it is free; the order of the groups gives the strides
-    /// their names.
+    /// Groups of coordinate bits that share one stride while it is free. Names of strides are given in the order of the
+    /// groups.
     groups: Vec<Vec<u32>>,
 }
 
@@ -47,8 +48,7 @@ pub enum StrideTermError {
         /// The mask of the coordinate bits.
         column: u64,
     },
-    /// The coordinate bits that number the lanes of a slot are not theirs alone: other lanes, warps or registers move
-    /// along them.
+    /// Coordinate bits that number the lanes of a slot also move with other lanes, warps or registers.
     #[error("lanes within a slot move along the same bits as other lanes")]
     SharedBits,
     /// A lane holds fewer bits of the tensor than one access moves.
@@ -65,7 +65,7 @@ pub enum StrideTermError {
         /// The number of bytes that a lane moves in one access.
         bytes: u64,
     },
-    /// No instruction copies an element: it is wider than the most that one lane copies in one access.
+    /// An element is wider than the most that one lane copies in one access, so no instruction copies it.
     #[error("an element is wider than the copy of a lane")]
     WideElement,
     /// The elements of a lane are not contiguous in global memory.
@@ -97,13 +97,13 @@ pub enum StrideTermError {
 /// The disagreement of two stride terms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Differ {
-    /// The lowest offset bit that cannot be assigned to any coordinate bit.
+    /// The lowest offset bit for which the two terms allow no common coordinate bit.
     pub bit: usize,
 }
 
 impl StrideTerm {
     /// Returns the term that an access of kind `kind` requires, for elements of `bits` bits; `layout` is the register
-    /// layout of the access, with the axes in order.
+    /// layout of the access, with its axes in the tensor's order.
     ///
     /// # Errors
     /// [`StrideTermError`] if no memory layout allows the alternative.
@@ -189,7 +189,7 @@ impl StrideTerm {
         }
     }
 
-    /// Returns a term whose strides are all free. The order of the names of the strides is: coordinate bits of
+    /// Returns a term whose strides are all free. Names are given to strides in this order: coordinate bits of
     /// `threads`, then of `registers`, then all others.
     fn free(layout: &LinearLayout, threads: &[u64], registers: &[u64]) -> Self {
         let axes: Vec<u32> = layout.outs().iter().map(|(_, bits)| bits).collect();
@@ -224,8 +224,8 @@ impl StrideTerm {
         self.firm
     }
 
-    /// Returns the common refinement of two terms, which allows the layouts that both allow; or the offset bit on which
-    /// they disagree.
+    /// Returns the common refinement of two terms, a term that allows exactly the layouts that both allow; the error
+    /// has the offset bit on which they disagree.
     pub(super) fn unify(&self, other: &Self) -> Result<Self, Differ> {
         let all = u64::MAX;
         let at = |term: &Self, bit: usize| term.low.get(bit).copied().unwrap_or(all);
@@ -246,8 +246,8 @@ impl StrideTerm {
         Err(Differ { bit: (0..length).take_while(|bit| fits(&(bit + 1))).count() })
     }
 
-    /// Returns the coordinate bit of each decided offset bit: the first in the order of preference that leaves a
-    /// coordinate bit for all later ones. `None` if there is no assignment.
+    /// Returns a coordinate bit for each decided offset bit: the first in the order of preference that leaves a
+    /// possible coordinate bit for every later offset bit. `None` if no assignment is possible.
     pub(super) fn assigned(&self) -> Option<Vec<u32>> {
         let mut low = self.low.clone();
         if !can_match(&low) {
@@ -291,7 +291,8 @@ impl StrideTerm {
         if named.is_empty() { "no free bit".to_owned() } else { named.join(" or ") }
     }
 
-    /// Returns the modes of each axis in CuTe's order: the size, and the stride as text, a number or a name.
+    /// Returns the modes of each axis in CuTe's order, each as (size, stride); the stride is text, a number or the name
+    /// of a free stride.
     fn modes(&self) -> Vec<Vec<(u64, String)>> {
         let decided = self.assigned().unwrap_or_default();
         let index_of = |bit: u32| decided.iter().position(|&own| own == bit);
@@ -365,8 +366,8 @@ fn bits_in_registers(registers: &[u64]) -> u64 {
     (0..64).map(|bit| 1u64 << bit).filter(|&unit| own.contains(unit)).fold(0, |all, unit| all | unit)
 }
 
-/// Returns the mask of coordinate bits that each offset bit of a slot may be assigned to; a slot is the contiguous
-/// memory of one access.
+/// Returns, for each offset bit of a slot (the contiguous memory of one access) above the bits of an element, the mask
+/// of coordinate bits that it may stand for.
 fn find_slot_bits(
     kind: &AccessKind,
     bits: u32,
@@ -374,7 +375,7 @@ fn find_slot_bits(
     lanes: &[u64],
 ) -> Result<Vec<u64>, StrideTermError> {
     let within = bits.trailing_zeros();
-    // Bits of the slot, from the lowest bit of its first byte.
+    // The address bits within the slot, down to single bits: three within a byte, then those of `kind.segment`.
     let all = [SegmentBit::Byte; 3].into_iter().chain(kind.segment.iter().copied());
     let segment: Vec<SegmentBit> = all.collect();
     let (element, segment_bits) = segment.split_at_checked(within as usize).ok_or(StrideTermError::LongElement)?;
@@ -436,7 +437,8 @@ fn runs(bits: &[u32], axes: &[u32]) -> Vec<Vec<u32>> {
     all
 }
 
-/// Returns the intersections of the groups of both terms: bits that share a stride in both.
+/// Returns all nonempty intersections of a group of the first term with a group of the second: bits that share a stride
+/// in both.
 fn refined(first: &[Vec<u32>], second: &[Vec<u32>]) -> Vec<Vec<u32>> {
     let common = |a: &Vec<u32>, b: &Vec<u32>| a.iter().copied().filter(|bit| b.contains(bit)).collect::<Vec<_>>();
     let all = first.iter().flat_map(|a| second.iter().map(move |b| common(a, b)));

@@ -18,12 +18,13 @@ use super::plan::MmaPlan;
 
 const I1: Type = Type::Scalar(Element::I1);
 
-/// The accumulator of an MMA between [`MmaPlan::emit_prologue`] and [`MmaPlan::emit_epilogue`], as kernel IR values.
+/// The state of an MMA's accumulator between [`MmaPlan::emit_prologue`] and [`MmaPlan::emit_epilogue`], as kernel IR
+/// values.
 #[derive(Debug, Clone)]
 pub struct Accumulator {
-    /// The loop-carried values: one integer for each register of the accumulator's layout. For an accumulator in tensor
-    /// memory an `i1`, whether the next MMA adds to it or overwrites it, and an `i32`, the number of the next group of
-    /// MMAs that the block commits.
+    /// The loop-carried values: one integer for each register of the accumulator's layout. If the accumulator is in
+    /// tensor memory, two values instead: an `i1`, whether the next MMA adds to the accumulator or overwrites it, and
+    /// an `i32`, the number of the next group of MMAs that the block commits.
     values: Vec<Value>,
     memory: Option<TensorMemoryAccumulator>,
 }
@@ -33,7 +34,7 @@ pub struct Accumulator {
 pub struct TensorMemorySpace {
     /// The address of the first column, an `i32`.
     pub address: Value,
-    /// The mbarriers, at which [`MmaPlan::arrivals`] commits complete a group.
+    /// The mbarriers by which groups of MMAs complete: a group is complete after [`MmaPlan::arrivals`] commits.
     pub barriers: MmaBarriers,
 }
 
@@ -49,7 +50,7 @@ struct TensorMemoryAccumulator {
 }
 
 impl Accumulator {
-    /// Returns the loop-carried values, which change from chunk to chunk.
+    /// Returns the loop-carried values of the accumulator, which change from chunk to chunk.
     #[must_use]
     pub fn carried(&self) -> &[Value] {
         &self.values
@@ -189,8 +190,9 @@ impl MmaPlan {
         unpacked(builder, &words, 1 << tensor.moves.issue_bits, &self.atom.accumulator)
     }
 
-    /// Stores the scales of a chunk to tensor memory if the atom reads them there; each warp stores to its own rows.
-    /// Returns for each operand the offset of each tile's scales from the group's first column, in columns.
+    /// Emits the stores of one chunk's scales to tensor memory if the atom reads them there; each warp stores to its
+    /// own rows. Returns, for A and for B, the column of each tile's scales relative to the warp group's first column;
+    /// empty without stores.
     fn store_scales(&self, builder: &mut Builder, address: Value, scales: [&[Value]; 2]) -> [Vec<u64>; 2] {
         let Some(tensor) = self.atom.scales.as_ref().and_then(|scales| scales.tensor.as_ref()) else {
             return [Vec::new(), Vec::new()];
@@ -214,8 +216,8 @@ impl MmaPlan {
         positions
     }
 
-    /// Issues the MMAs of a chunk, which accumulate in tensor memory, by the first warp of each warp group, and commits
-    /// them if `commits` is true: then they and all issued before them are a group, for which [`Self::emit_wait`]
+    /// Emits the MMAs of a chunk, which accumulate in tensor memory, for issue by the first warp of each warp group. If
+    /// `commits` is true, these MMAs and all issued since the last commit become a group, for which [`Self::emit_wait`]
     /// waits.
     pub(super) fn in_tensor_memory(
         &self,
@@ -267,8 +269,8 @@ impl MmaPlan {
         self.atom.scales.as_ref().is_some_and(|scales| scales.tensor.is_some())
     }
 
-    /// Emits `address` plus the offset of the current warp group's columns and of this warp. Bit `i` of the warp's
-    /// index within its group adds `warp_offset[i]`.
+    /// Emits `address` plus the offset of the current warp group's columns plus the offset of the current warp: bit `i`
+    /// of the warp's index within its group adds `warp_offset[i]`.
     fn offset(&self, builder: &mut Builder, address: Value, warp_offset: &[u64]) -> Value {
         let lane_bits = self.problem.lanes.trailing_zeros();
         let [m, n] = self.tiling.warps;
@@ -290,8 +292,8 @@ fn moved(builder: &mut Builder, address: Value, columns: u64) -> Value {
     if columns == 0 { address } else { builder.binary_const(Binary::Add, address, columns as u32) }
 }
 
-/// Emits the unpacking of an accumulator: `values` hold `count` elements each, in the order of the registers. Returns
-/// one integer for each element.
+/// Emits the unpacking of an accumulator. Each of `values` packs `count` elements, in the order of the registers;
+/// returns one integer for each element.
 pub(super) fn unpacked(builder: &mut Builder, values: &[Value], count: u32, operands: &Operands) -> Vec<Value> {
     let narrow = carrier(operands.element_type);
     let mut all = Vec::with_capacity(values.len() * count as usize);

@@ -123,7 +123,8 @@ fn weigh(problem: &MmaProblem, context: PlanContext<'_>) -> Result<(Vec<MmaPlan>
         let mut refuse = |reason| refused.push(Rejected { candidate: row.name.clone(), reason });
         let atoms = types.check(row, problem);
         let atoms = match atoms.and_then(|()| MmaAtom::of_row(row, problem, target, &mut table)) {
-            // Moves from tensor memory to registers differ only for a required result layout.
+            // The atoms of one instruction differ only by their moves from tensor memory to registers, which matter
+            // only if a result layout is required.
             Ok(mut atoms) if problem.required.is_none() => {
                 atoms.truncate(1);
                 atoms
@@ -168,9 +169,9 @@ fn min_cycles_of(plans: &[MmaPlan]) -> f64 {
     plans.iter().map(|plan| plan.cost.cycles() * AS_GOOD).fold(f64::INFINITY, f64::min)
 }
 
-/// Returns the plan with the best warp partition; all warps are along M if the result is the operand of another MMA.
-/// Conversions of operands that another MMA produced are priced only if the plan takes less than `most` cycles without
-/// them.
+/// Returns the plan with the warp partition of the fewest cycles; all warps are along M if the result is the operand of
+/// another MMA. Conversions of operands that another MMA produced are priced only for plans that take at most `most`
+/// cycles without them. The error is the reason why no partition is possible.
 fn best_split(problem: &MmaProblem, atom: &MmaAtom, most: f64, context: PlanContext<'_>) -> Result<MmaPlan, String> {
     // Warps that issue together are along M.
     let warps = problem.warps.trailing_zeros().saturating_sub(atom.group);
@@ -228,8 +229,8 @@ fn has_chained_lanes(plan: &MmaPlan) -> bool {
     plan.problem.in_chain && axes(&plan.c) == axes(&plan.a)
 }
 
-/// Returns the best plan without and the best plan with A and B swapped. With each come the equally good plans of the
-/// same orientation whose accumulator has another layout. `weighed` has the best plan first.
+/// Keeps the best plan without a swap of A and B and the best plan with it; also the equally good plans of the same
+/// orientation whose accumulator has another layout. `weighed` has the best plan first.
 fn best_of_each_side(weighed: Vec<MmaPlan>) -> Vec<MmaPlan> {
     let mut kept: Vec<MmaPlan> = Vec::new();
     for plan in weighed {
@@ -241,8 +242,8 @@ fn best_of_each_side(weighed: Vec<MmaPlan>) -> Vec<MmaPlan> {
     kept
 }
 
-/// Returns the cycles of a warp for the operand loads, and the variant of the plan `best` for which they are fewest.
-/// The variants differ by the number of consecutive elements of K in a lane.
+/// Returns a pair: the cycles of a warp for the operand loads of the chosen plan, and the plan. It is the variant of
+/// `best` for which these cycles are fewest; variants differ by the number of consecutive elements of K in a lane.
 fn with_best_width(best: &MmaPlan, context: PlanContext<'_>) -> Result<(f64, MmaPlan), MmaError> {
     let price = |plan: &MmaPlan| -> Result<f64, MmaError> { Ok(plan.operand_load_price(context)?) };
     let of_width = |width: u32| -> Result<MmaPlan, MmaError> {
@@ -257,7 +258,7 @@ fn with_best_width(best: &MmaPlan, context: PlanContext<'_>) -> Result<(f64, Mma
             return Err(MmaError::Impossible { reasons });
         }
         let plan = of_width(width)?;
-        // The problem fixes everything, so there is nothing to compare.
+        // If the problem also fixes the warp partition, there is no other plan with which to compare the price.
         return Ok((if plan.problem.warp_partition.is_some() { 0.0 } else { price(&plan)? }, plan));
     }
     let widest = context.target.global.access_bits.iter().copied().max().unwrap_or(8);

@@ -15,14 +15,14 @@ use crate::cost;
 pub struct MmaCost {
     /// Number of times that each warp issues the atom.
     pub issues: u64,
-    /// Cycles that the issues of all warps take: the warps of each pipe issue one after the other.
+    /// Cycles of the matrix pipes for the issues of all warps; the warps of each pipe issue one after the other.
     pub issue_cycles: f64,
-    /// Cycles of the issue slots of these instructions, of all warps.
+    /// Cycles of the compute unit's issue slots for the atom's instructions, of all warps.
     pub slot_cycles: f64,
     /// Lower bound of the cycles for shared-memory wavefronts that bring both operands to the warps, plus those that
     /// move the accumulator from tensor memory.
     pub traffic_cycles: f64,
-    /// Cycles of casting and scaling the operands' elements.
+    /// Cycles of casting and scaling the elements of both operands, for all warps.
     pub cast_cycles: f64,
     /// Cycles of converting operands that another MMA produced to the operand layouts of this MMA's atom.
     pub operand_load_cycles: f64,
@@ -44,8 +44,8 @@ impl MmaCost {
             + self.conversion_cycles
     }
 
-    /// Computes the cost of an MMA by `atom`, repeated as `tiling` says, with these layouts of both operands, of the
-    /// accumulator and of the scales.
+    /// Computes the cost of an MMA whose atom is repeated as `tiling` states, from the layouts of `a`, `b`, of the
+    /// accumulator `c` and of the scales.
     pub(super) fn new(
         problem: &MmaProblem,
         (atom, tiling): (&MmaAtom, &Tiling),
@@ -61,7 +61,7 @@ impl MmaCost {
         let by_atom = atom.scales.is_some();
         let (mut wavefronts, mut read, mut operations, mut scales) = (0, 0, 0, 0);
         let accumulator = words(c, atom.accumulator.bits);
-        // An accumulator in tensor memory is moved to registers after the last MMA, when the operands need none.
+        // An accumulator in tensor memory takes registers only after the last MMA, when the operands take none.
         let mut registers = if atom.tensor.is_some() { 0 } else { accumulator };
         let wavefront = widest_wavefront(target);
         for (((layout, from, to), scale), produced) in
@@ -70,7 +70,7 @@ impl MmaCost {
             let scaling = if scale.is_some() && !by_atom { cast::SCALING } else { 0 };
             let conversion_ops = cast::operations(from, to.element_type) + scaling;
             if to.memory.is_some() {
-                // A warp group reads the tile of each issue once; warps share the stores.
+                // Each warp group reads the tiles of each issue once. All warps of the block share the stores.
                 read += (issues * to.tile_bits()).div_ceil(wavefront);
                 let own = (1u64 << layout.outs().bits()).div_ceil(u64::from(problem.lanes * problem.warps));
                 operations += chunks * conversion_ops * own;
@@ -103,7 +103,7 @@ impl MmaCost {
         let issue_cycles = issues as f64 * atom.cycles * f64::from(warps_per_pipe);
         let cycles = |wavefronts: u64| wavefronts as f64 * target.costs.shared_load_wavefront.cycles * warps;
         let read_cycles = cycles(read) / f64::from(atom.group).exp2();
-        // Reads of shared memory overlap the MMAs that issue them; only the excess takes time.
+        // The MMAs' own reads of shared memory overlap the MMAs, if these are asynchronous; only the excess takes time.
         let hidden = if atom.queue.is_some() { issue_cycles } else { 0.0 };
         Self {
             issues,
@@ -134,7 +134,7 @@ fn words(layout: &LinearLayout, bits: u32) -> u64 {
     (u64::from(bits) << layout.in_bits(Dim::REGISTER)).div_ceil(32)
 }
 
-/// Returns the number of bits of the distinct elements that one warp has in a layout.
+/// Returns the number of bits of all distinct elements that one warp holds in this layout.
 fn different_bits(layout: &LinearLayout, element_type: ElementType) -> u64 {
     let warp_span = Subspace::span([layout.columns_of(Dim::REGISTER), layout.columns_of(Dim::LANE)].concat());
     u64::from(element_type.bits()) << warp_span.dimension()

@@ -15,8 +15,9 @@ pub(super) struct Tiles<'a> {
 }
 
 impl<'a> Tiles<'a> {
-    /// Computes the start address of the current warp's tiles in the memory at `buffer`, which has `layout`. `threads`
-    /// has the distance in tiles (along dim0, dim1) that each bit of the thread index adds: lane bits, then warp bits.
+    /// Emits the start address of the current warp's tiles in the shared memory at `buffer`, whose layout is `layout`.
+    /// `threads` has, for each bit of the thread index (lane bits, then warp bits), the distance in tiles along dim0
+    /// and dim1 that the bit adds.
     ///
     /// # Panics
     /// If the atom cannot read the layout: plans only have layouts that it reads.

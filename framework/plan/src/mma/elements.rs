@@ -11,7 +11,8 @@ use super::scale::Scale;
 
 const WORD: Type = Type::Scalar(Element::I32);
 
-/// One element of a matrix: the bits of `value` from bit `at` on. Bits above the element are undefined.
+/// One element of a matrix in a kernel value: the bits of `value` from bit `at` on. Bits above the element are
+/// undefined.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PackedElement {
     pub value: Value,
@@ -19,12 +20,12 @@ pub(super) struct PackedElement {
 }
 
 impl PackedElement {
-    /// Makes an element that is a whole value.
+    /// Creates the element that fills `value`, from bit 0 on.
     pub(super) fn from_value(value: Value) -> Self {
         Self { value, at: 0 }
     }
 
-    /// Shifts the element to the low bits of a value.
+    /// Emits the shift of the element to the low bits of a value.
     pub(super) fn low(self, builder: &mut Builder) -> Value {
         if self.at == 0 { self.value } else { by_constant(builder, Binary::ShrU, self.value, self.at) }
     }
@@ -71,7 +72,7 @@ impl ElementConversion {
         cast.into_iter().map(PackedElement::from_value).collect()
     }
 
-    /// Emits the product of each element with its scale in binary32, and its rounding to the atom's type.
+    /// Emits, for each element, its product with its scale in binary32, rounded to the type that the atom takes.
     fn scaled(
         &self,
         builder: &mut Builder,
@@ -111,7 +112,7 @@ impl ElementConversion {
     }
 }
 
-/// Emits an operation on a value and a constant of its type.
+/// Emits the operation `op` on `value` and a constant of the same type.
 fn by_constant(builder: &mut Builder, op: Binary, value: Value, constant: u32) -> Value {
     let ty = builder.type_of(value);
     let constant = builder.constant(ty, constant.into());
@@ -123,9 +124,9 @@ pub(super) fn in_byte(element_type: ElementType) -> u32 {
     (8 / element_type.stored_bits().min(8)).trailing_zeros()
 }
 
-/// Returns the element of each register of a layout. `bytes` has the byte that contains the register's element;
-/// register bits, and lane bits that move within a byte along K, select the element in it. Wider elements fill their
-/// values.
+/// Returns one element for each register of a layout. `bytes` has, for each register, the loaded byte that contains its
+/// element; register bits, and lane bits that move within a byte along K (the axis `k_axis`), select the element in the
+/// byte. An element of a byte or more is the whole loaded value.
 fn unpacked(
     builder: &mut Builder,
     bytes: &[Value],
@@ -160,7 +161,7 @@ fn unpacked(
     packed_elements
 }
 
-/// Emits the sum over F2 of the entries of `lanes` whose bit is set in the current lane's index.
+/// Emits the xor of the entries of `lanes` at the set bits of the current lane's index.
 pub(super) fn lane_sum(builder: &mut Builder, lanes: &[u64]) -> Value {
     let lane = builder.special(SpecialRegister::Lane);
     let mut sum = builder.i32(0);
@@ -179,8 +180,8 @@ fn decoded(builder: &mut Builder, value: Value, format: Format) -> Value {
     cast::decode_to_f32(builder, word, format)
 }
 
-/// Emits the value that the atom takes for these elements: each as wide as the operand's elements are in a register,
-/// the first in the low bits.
+/// Emits one value that packs these elements as the atom takes them: each as wide as the operand's elements are in a
+/// register, the first in the low bits.
 pub(super) fn packed(builder: &mut Builder, packed_elements: &[PackedElement], operands: &Operands) -> Value {
     if !operands.bits.is_power_of_two() {
         return across_words(builder, packed_elements, operands.bits);
@@ -204,7 +205,8 @@ pub(super) fn packed(builder: &mut Builder, packed_elements: &[PackedElement], o
     builder.pack(&wide)
 }
 
-/// Emits the packing of elements of `bits` bits, a width that is no power of two: some elements straddle two words.
+/// Emits the packing of elements into 32-bit words, for a width of `bits` bits that is no power of two, so that some
+/// elements straddle two words.
 fn across_words(builder: &mut Builder, packed_elements: &[PackedElement], bits: u32) -> Value {
     let count = (packed_elements.len() as u32 * bits).div_ceil(32).next_power_of_two();
     let mut words = vec![builder.i32(0); count as usize];
@@ -223,8 +225,8 @@ fn across_words(builder: &mut Builder, packed_elements: &[PackedElement], bits: 
     builder.pack(&words)
 }
 
-/// Emits the byte that packs elements of `bits` bits: the loaded byte if it holds just these elements in order, else a
-/// new one.
+/// Emits a byte that packs elements of `bits` bits. If a loaded byte consists of exactly these elements in order, that
+/// byte is returned, and nothing is emitted.
 fn byte_of(builder: &mut Builder, packed_elements: &[PackedElement], bits: u32) -> Value {
     let first = packed_elements[0].value;
     let as_loaded = (0..)

@@ -59,8 +59,8 @@ impl MmaPlan {
         self.in_tensor_memory(builder, ([&a, &b], scales), accumulator, commits)
     }
 
-    /// Emits an operand as the atom takes it: with its elements converted, and with zeros beyond the matrices if the
-    /// atom is larger along K.
+    /// Emits the elements of operand A (`side` 0) or B (1) as the atom takes them: converted, and followed by zeros
+    /// beyond the matrix if the atom is larger along K.
     fn emit_operand(
         &self,
         builder: &mut Builder,
@@ -101,8 +101,8 @@ impl MmaPlan {
         matrix
     }
 
-    /// Emits the packed values of an operand in registers, one for each repetition of the atom. The repetitions along K
-    /// are fastest, those along M or N slowest.
+    /// Emits the values of an operand in registers, one for each repetition of the atom, each with the packed elements
+    /// of this repetition. Repetitions along K are fastest, those along M or N slowest.
     fn packed(&self, builder: &mut Builder, packed_elements: &[PackedElement], operands: &Operands) -> Vec<Value> {
         packed_elements
             .chunks(1 << operands.registers.len())
@@ -110,8 +110,9 @@ impl MmaPlan {
             .collect()
     }
 
-    /// Emits the packed scales of operand A (`side` 0) or B (1) for each repetition of the atom, 2^`bits` registers in
-    /// each value; all scales are one if the problem has none.
+    /// Emits the scales of operand A (`side` 0) or B (1) for each repetition of the atom; each value packs 2^`bits`
+    /// registers of scales. If the problem has no scales for the operand, all are one; if the atom takes none, the
+    /// result is empty.
     pub(super) fn packed_scales(&self, builder: &mut Builder, side: usize, values: &[Value], bits: u32) -> Vec<Value> {
         let Some(scales) = &self.atom.scales else { return Vec::new() };
         let operands = [&scales.a, &scales.b][side];
@@ -142,7 +143,8 @@ impl MmaPlan {
         let groups = self.tiling.warpgroup_tiles().into_iter().map(|group| tile(group[side], 0));
         let threads: Vec<[u64; 2]> = own.chain(groups).collect();
         let tiles = Tiles::new(builder, (layout, memory), packed_elements[0].value, lane_bits, &threads);
-        // The index of a tile along M or N has the bits of the warp group lowest, then those of the repetition.
+        // The index of a tile along M or N counts warp groups in its low bits and repetitions of the atom in its high
+        // bits.
         let beyond = self.tiling.warps[side];
         let all = (0..1u64 << (repeats + k)).map(|at| tile(at >> k << beyond, at & ((1 << k) - 1)));
         all.map(|at| tiles.descriptor(builder, at)).collect()
@@ -172,7 +174,7 @@ impl MmaPlan {
                 Role::Accumulator => accumulator[at_accumulator],
                 Role::ScaleA => scale_a[at_a],
                 Role::ScaleB => scale_b[at_b],
-                // Only atoms that accumulate in tensor memory have this operand.
+                // Unreachable: only atoms that accumulate in tensor memory have this operand.
                 Role::Accumulate => accumulator[at_accumulator],
             };
             let operands = atom.order.iter().map(value).collect();
@@ -211,8 +213,8 @@ impl MmaPlan {
         accumulator.into_iter().map(|sum| builder.cast(Cast::Bits, sum, carrier(element_type))).collect()
     }
 
-    /// Calls `issue` once for each MMA with the indices of the tiles of `a`, of `b` and of the accumulator, in the
-    /// order of K.
+    /// Calls `issue` once for each MMA of the chunk, along K in ascending order, with three indices: of the tile of
+    /// `a`, of `b`, and of the accumulator.
     pub(super) fn each_issue(&self, mut issue: impl FnMut(usize, usize, usize)) {
         let [m, n, k] = self.tiling.repeats();
         for at_k in 0..1usize << k {

@@ -13,7 +13,7 @@ use super::plan::MmaPlan;
 use super::tiling::Tiling;
 use super::{MmaCost, MmaError, MmaProblem, WarpPartition};
 
-/// Max cycles of a listed alternative, as a multiple of the best plan's cycles (MMAs alone).
+/// Max cycles of the MMAs and casts of a listed alternative, as a multiple of all cycles of the best plan.
 const SLOWEST: f64 = 2.0;
 
 /// Returns problems that each allow one plan other than `best` only, with both operands in registers. There are at most
@@ -70,8 +70,8 @@ fn has_places_of(one: &MmaPlan, other: &MmaPlan) -> bool {
     same(&one.a, &other.a) && same(&one.b, &other.b) && same(&one.c, &other.c)
 }
 
-/// Returns the cycles of a warp for both operand loads of a plan. `fed` caches the cycles of each layout of A and of B,
-/// since many plans share layouts.
+/// Returns the cycles that a warp takes for the loads of both operands of a plan. `fed` caches the cycles for each
+/// layout of A (index 0) and of B (1), since many plans share layouts.
 fn operand_load_price(
     plan: &MmaPlan,
     fed: &mut [Vec<(LinearLayout, f64)>; 2],
@@ -110,7 +110,7 @@ fn atoms(problem: &MmaProblem, context: PlanContext<'_>) -> Vec<MmaAtom> {
     found
 }
 
-/// Returns the plans of an atom whose MMAs and casts take at most `limit` cycles: for each warp partition, and each
+/// Returns the plans of an atom whose MMAs and casts take at most `limit` cycles: one for each warp partition and each
 /// number of consecutive columns of the result in a lane (`n_width`).
 fn warp_partition(problem: &MmaProblem, atom: &MmaAtom, limit: f64, target: &TargetDescription) -> Vec<MmaPlan> {
     let (k, warps) = (problem.bits()[2], problem.warps.trailing_zeros().saturating_sub(atom.group));
@@ -145,7 +145,8 @@ fn ordered(plan: &MmaPlan, target: &TargetDescription) -> Result<Vec<MmaPlan>, M
 }
 
 impl MmaPlan {
-    /// Returns the problem that only this plan solves: it names the atom, the warp partition and the widths.
+    /// Returns the problem that only this plan solves: the problem of this plan with its atom, warp partition and
+    /// `k_width` fixed.
     #[must_use]
     pub fn explicit_problem(&self) -> MmaProblem {
         let lanes = self.atom.row.is_none().then(|| self.atom.lanes_along_rows());
@@ -155,7 +156,8 @@ impl MmaPlan {
         MmaProblem { atom: Some(self.atom_name().to_owned()), warp_partition, k_width, ..self.problem.clone() }
     }
 
-    /// Cycles of the compute unit for the MMAs and casts of a warp: those of the matrix unit, and the issue slots.
+    /// Returns the cycles of a compute unit that one warp's MMAs and casts take: on the matrix pipes, in issue slots,
+    /// and for casting. They are the block's cycles, divided by its number of warps.
     #[must_use]
     pub fn issue_price(&self) -> f64 {
         let MmaCost { issue_cycles, slot_cycles, cast_cycles, .. } = self.cost;

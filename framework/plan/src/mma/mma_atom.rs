@@ -12,8 +12,8 @@ use super::operands::Operands;
 use super::row_accumulator::{InTensorMemory, RowAccumulator};
 use super::scale::{Scale, has_subnormals_in};
 
-/// The assumed multiply-adds of a pipe per cycle, times the bits of the wider operand, for targets without data on
-/// matrix instructions.
+/// The assumed rate of a matrix pipe, for targets without data on matrix instructions: multiply-adds per cycle, times
+/// the bits of an element of the wider operand.
 const ASSUMED_BITS_PER_CYCLE: f64 = 2048.0;
 
 /// An MMA atom: a multiplication of small matrices by one warp, or by several warps that issue it together.
@@ -81,7 +81,7 @@ pub(super) struct Scales {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct ScalesInTensorMemory {
     pub moves: TensorMoves,
-    /// Columns of tensor memory for the scales of one tile of the atom.
+    /// Number of tensor-memory columns that the scales of one tile of the atom take.
     pub columns: u64,
 }
 
@@ -148,8 +148,8 @@ impl<'a> OperandTypes<'a> {
     }
 }
 
-/// The scales of one operand of an instruction: their layout in registers, log2 of their sizes, and their moves to
-/// tensor memory (`None` if the instruction reads them from registers).
+/// The scales of one operand of an instruction: their layout in registers, log2 of their numbers of rows and columns,
+/// and their moves to tensor memory (`None` if the instruction reads them from registers).
 type RowScales = (Operands, [u32; 2], Option<ScalesInTensorMemory>);
 
 fn row_scales(row: &Instruction, required: &str, table: &TensorMoveTable) -> Result<RowScales, String> {
@@ -178,8 +178,8 @@ impl Scales {
         Ok(Some(Self { a, b: b.transposed(), tensor, block: k - of_a[1] }))
     }
 
-    /// Whether the atom can multiply an operand with these scales: it has their type and block. An operand without
-    /// scales gets scales of one.
+    /// Whether the atom can multiply an operand with scales of this type and block, because its own scales have the
+    /// same. `None`: the operand has no scales, and the atom gets scales of one.
     fn fit(&self, scale: Option<Scale>) -> bool {
         scale.is_none_or(|scale| scale.element_type == self.a.element_type && scale.bits() == self.block)
     }
@@ -300,7 +300,7 @@ impl MmaAtom {
             memory: None,
         };
         let pipes = pipes(target);
-        // Each operation costs as much as a select per 32-bit word.
+        // A multiply or add costs as much as a select for each 32-bit word of an element.
         let words = f64::from(element_type.bits().div_ceil(32));
         let operations = if is_fma_fused(element_type) { 1.0 } else { 2.0 };
         Self {
@@ -380,24 +380,23 @@ impl MmaAtom {
         Ok(())
     }
 
-    /// Whether the atom fits the warp partition that the problem fixes: the orientation (A and B swapped or not), and
-    /// the lanes along M of plain multiply-adds.
+    /// Whether the atom fits the warp partition that the problem fixes, if any: the orientation (A and B swapped or
+    /// not), and the lanes along M of plain multiply-adds.
     pub(super) fn has_partition(&self, problem: &MmaProblem) -> bool {
         let Some(shared) = problem.warp_partition else { return true };
         let lanes = |lanes: u64| self.row.is_some() || lanes == self.lanes_along_rows();
         self.transposed == shared.swap_ab && shared.lanes.is_none_or(lanes)
     }
 
-    /// Returns the bits of K in the atom's tile that are register bits of both operands, or of the only operand in
-    /// registers.
+    /// Returns the bits of K in the atom's tile that are register bits of each operand in registers.
     pub(super) fn in_registers(&self) -> Vec<u32> {
         let holds = |operand: &Operands, at: [u64; 2]| operand.memory.is_some() || operand.registers.contains(&at);
         let in_registers = |bit: &u32| holds(&self.a, [0, 1 << bit]) && holds(&self.b, [1 << bit, 0]);
         (0..self.tile[2]).filter(in_registers).collect()
     }
 
-    /// Whether the order of K is free: no operand is read from memory in the order of the matrices, and some operand is
-    /// in registers.
+    /// Whether the plan may permute K: at least one operand is in registers, and an operand that is read from memory is
+    /// permuted there (`k_permuted`).
     pub(super) fn has_free_order(&self, k_permuted: [bool; 2]) -> bool {
         let sides = [&self.a, &self.b];
         let is_free = |(operand, k_permuted): (&&Operands, bool)| operand.memory.is_none() || k_permuted;
@@ -450,7 +449,8 @@ fn pipes(target: &TargetDescription) -> u32 {
     target.matrix.as_ref().map_or(1, |matrix| matrix.pipes.max(1))
 }
 
-/// Whether a plain multiply-add of this element type is one fused operation, which rounds once.
+/// Whether the kernel IR has a fused multiply-add for this element type, which rounds once; otherwise a plain
+/// multiply-add is a multiply and an add.
 pub fn is_fma_fused(element_type: ElementType) -> bool {
     element_type.is_float() && element(element_type) != Some(Element::Bf16)
 }
@@ -462,8 +462,9 @@ fn check_accumulator(element: ElementType, problem: &MmaProblem) -> Result<(), S
     }
 }
 
-/// Checks that an instruction gets all values of the problem's type `from` for the operand `what`, which it takes as
-/// type `to`; with scales, all products with the scales, unless the instruction `takes_scales`.
+/// Checks that the type `to`, which an instruction takes for the operand `what`, represents all values of the problem's
+/// type `from`. If the operand has scales and the instruction does not take them (`takes_scales`), `to` must represent
+/// all products with the scales instead.
 fn check_type(
     what: &str,
     [from, to]: [ElementType; 2],

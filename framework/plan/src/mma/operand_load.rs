@@ -138,7 +138,7 @@ impl OperandLoad {
         Ok(Self { loaded, access, blocks: None, conversion: None, store: Some(store), matrix, element_bytes })
     }
 
-    /// The work of a warp: accesses of global memory, and the conversion or the stores.
+    /// Returns the work of a warp for the load: accesses of global memory, and the conversion or the stores.
     fn work(&self) -> Work {
         let warps = 1u32 << self.loaded.in_bits(Dim::WARP);
         let counts = |stats: Option<&PlanStats>| stats.map_or_else(Counts::default, |stats| stats.counts);
@@ -154,7 +154,8 @@ impl OperandLoad {
         Work { global, ..Work::of_counts(converted.plus(stored), 1) }
     }
 
-    /// The time of the load for each warp without latency, which the other chunks of K hide.
+    /// Returns the cycles that the load takes of a warp. They do not include latency, which is hidden by the work on
+    /// other chunks of K.
     #[must_use]
     pub fn cycles(&self, target: &TargetDescription) -> f64 {
         self.work().time(1 << self.loaded.in_bits(Dim::WARP), target).throughput()
@@ -198,8 +199,8 @@ impl OperandLoad {
     }
 }
 
-/// Returns the register layout from which an operand is stored to shared memory: coalesced bytes, with the elements of
-/// each byte along K.
+/// Returns the register layout from which operand A (`side` 0) or B (1) is stored to shared memory, for a chunk of
+/// 2^`chunk` elements of K: coalesced bytes, with the elements of each byte along K.
 pub(super) fn stored_from(
     problem: &MmaProblem,
     chunk: u32,
@@ -211,8 +212,8 @@ pub(super) fn stored_from(
     Ok(scale::ungrouped(&bytes, 1 - side, within)?)
 }
 
-/// Returns the coalesced register layout of an operand's elements, or of its bytes if elements are narrower than a
-/// byte.
+/// Returns the coalesced register layout in which operand A (`side` 0) or B (1) is loaded, for a chunk of 2^`chunk`
+/// elements of K; the layout of bytes if elements are narrower than a byte.
 pub(super) fn stored_bytes(
     problem: &MmaProblem,
     chunk: u32,
@@ -226,8 +227,8 @@ pub(super) fn stored_bytes(
 }
 
 impl Matrix {
-    /// Describes one chunk (2^`chunk` elements of K) of operand A (`side` 0) or B (1) in global memory; elements
-    /// narrower than a byte are counted in bytes along K.
+    /// Describes one chunk (2^`chunk` elements of K) of operand A (`side` 0) or B (1) as a part of a matrix in global
+    /// memory; elements narrower than a byte are counted in bytes along K.
     pub(super) fn of_operand(problem: &MmaProblem, chunk: u32, side: usize) -> Self {
         let element_type = problem.operand_types()[side];
         let [m, n, k] = problem.shape;

@@ -56,7 +56,7 @@ impl MmaPlan {
         Ok([of(0)?, of(1)?])
     }
 
-    /// Returns the conversion of an operand's elements from their type in memory to the atom's.
+    /// Returns the conversion of the elements of operand A (`side` 0) or B (1) from their type in memory to the atom's.
     pub(super) fn element_conversion(&self, side: usize) -> ElementConversion {
         let operands = [&self.atom.a, &self.atom.b][side];
         let native = self.native_casts;
@@ -69,8 +69,8 @@ impl MmaPlan {
         ElementConversion { from: self.problem.operand_types()[side], to, scale, k_axis: 1 - side, native }
     }
 
-    /// Returns the register layout from which an operand is stored to shared memory: of the atom's elements, or of the
-    /// bytes that hold them.
+    /// Returns the register layout from which operand A (`side` 0) or B (1) is stored to shared memory: of the atom's
+    /// elements, or of the bytes that hold them.
     pub(super) fn stored_from(&self, side: usize, target: &TargetDescription) -> Result<LinearLayout, MovementError> {
         let in_bytes = [&self.atom.a, &self.atom.b][side].in_byte() > 0;
         let stored = if in_bytes { stored_bytes } else { stored_from };

@@ -1,4 +1,4 @@
-//! The layout of one operand of an MMA atom: in registers, or in shared memory.
+//! The elements and the layout of one operand of an MMA atom: in registers, or in shared memory.
 
 use std::sync::Arc;
 
@@ -75,7 +75,7 @@ impl Operands {
         if self.memory.is_some() { (8 / self.bits.clamp(1, 8)).trailing_zeros() } else { 0 }
     }
 
-    /// Bits of a tile of the operand in shared memory.
+    /// Returns the number of bits of the atom's tile of the operand in shared memory; 0 for an operand in registers.
     pub(super) fn tile_bits(&self) -> u64 {
         let elements = |memory: &MemoryOperand| memory.shape.iter().product::<u64>();
         self.memory.as_deref().map_or(0, |memory| elements(memory) * u64::from(memory.bits))

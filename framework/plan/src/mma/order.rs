@@ -3,18 +3,18 @@
 //! Bits of K are numbered as the atom and its repetitions count them; the order maps each bit to its position in the
 //! matrices.
 
-/// A permutation of the bits of K, from the atom's numbering to positions in the matrices.
+/// A permutation of the bits of K: maps each bit in the atom's numbering to its position in the matrices.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Order {
     positions: Vec<u32>,
-    /// Log2 of the matrices' size along K; positions from there on are padding.
+    /// Log2 of the size along K of a chunk of the matrices; positions from there on are padding.
     size: u32,
 }
 
 impl Order {
-    /// Makes the order that begins with the first `width` bits of `in_registers`, continues with the bits that are not
-    /// in `in_registers`, and ends with the other bits of `in_registers`. `bits` is the number of bits of K in the atom
-    /// and its repetitions, `size` log2 of the matrices' K.
+    /// Creates an order of the `bits` bits of K that the atom and its repetitions cover. By ascending position in the
+    /// matrices it has the first `width` entries of `in_registers`, the bits that are not in `in_registers`, and the
+    /// other entries of `in_registers`. `size` is log2 of the size along K of a chunk of the matrices.
     pub(super) fn new(in_registers: &[u32], width: u32, bits: u32, size: u32) -> Self {
         let (first, last) = in_registers.split_at(in_registers.len().min(width as usize));
         let others = (0..bits).filter(|bit| !in_registers.contains(bit));
@@ -26,7 +26,8 @@ impl Order {
         Self { positions, size }
     }
 
-    /// Makes the atom's own order of K, the identity.
+    /// Creates the atom's own order of K, the identity on `bits` bits; `size` is log2 of the size along K of a chunk of
+    /// the matrices.
     pub(super) fn identity(bits: u32, size: u32) -> Self {
         Self { positions: (0..bits).collect(), size }
     }
@@ -44,8 +45,8 @@ impl Order {
         self.moved(k) & ((1 << self.size) - 1)
     }
 
-    /// Returns the position of the atom's element `k`, divided by the matrices' K and rounded down: zero for elements
-    /// of the matrices; the others are padding.
+    /// Returns the position of the atom's element `k` divided by the chunk's size along K, rounded down: zero for
+    /// elements of the matrices, another number for padding.
     pub(super) fn padding(&self, k: u64) -> u64 {
         self.moved(k) >> self.size
     }

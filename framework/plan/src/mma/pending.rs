@@ -76,8 +76,8 @@ impl MmaPlan {
         accumulator
     }
 
-    /// Issues the MMAs on operands at these shared-memory addresses, which accumulate in tensor memory, and commits
-    /// them as a group.
+    /// Issues the MMAs on operands A and B at these shared-memory addresses, which accumulate in tensor memory, and
+    /// commits them as a group; returns the accumulator with its new loop-carried values.
     pub fn emit_async_in_tensor_memory(
         &self,
         builder: &mut Builder,
@@ -88,8 +88,8 @@ impl MmaPlan {
         self.issue_chunk(builder, [a, b], [&[], &[]], accumulator, true)
     }
 
-    /// Unpacks the values `words` of an accumulator whose wait has passed; returns one integer for each register of its
-    /// layout.
+    /// Emits the unpacking of an accumulator's values `words` after the wait for its MMAs; returns one integer for each
+    /// register of its layout.
     pub fn unpack_completed(&self, builder: &mut Builder, words: &[Value]) -> Vec<Value> {
         unpacked(builder, words, 1 << self.atom.accumulator.registers.len(), &self.atom.accumulator)
     }

@@ -16,8 +16,9 @@ use super::{MmaError, MmaProblem};
 /// Registers of a lane that a plan leaves for addresses and indices.
 const ADDRESS_REGISTERS: u64 = 32;
 
-/// Log2 of the max number of unrolled issues of an atom in one chunk (multiply-adds of a lane for plain multiply-adds).
-/// A larger MMA is divided into chunks of K, over which a loop iterates.
+/// Log2 of the max number of times that a warp's code for one chunk of K issues the atom, fully unrolled (for plain
+/// multiply-adds: the multiply-adds of one lane). An MMA that needs more issues is divided into smaller chunks of K,
+/// and a loop iterates over them.
 const MOST_WRITTEN: u32 = 10;
 
 /// The plan by which a block multiplies two matrices.
@@ -73,7 +74,7 @@ impl MmaPlan {
         refused
     }
 
-    /// Plans the MMA with the restriction that a lane has `limit` 32-bit registers.
+    /// Plans the MMA for kernels whose lanes have at most `limit` 32-bit registers.
     fn within_registers(
         problem: &MmaProblem,
         atom: &MmaAtom,
@@ -131,7 +132,7 @@ impl MmaPlan {
     ) -> Result<Self, MmaError> {
         let natural = Order::identity(tiling.k_bits(), tiling.chunk);
         let order = match atom.scales {
-            // An instruction with scales fixes the blocks of K.
+            // An instruction that takes scales fixes which elements of K form a block.
             Some(_) => natural.clone(),
             None => Order::new(&tiling.in_registers(atom, problem.k_permuted), width, tiling.k_bits(), tiling.chunk),
         };
@@ -140,7 +141,7 @@ impl MmaPlan {
             (tiling.layout_a(atom, orders[0])?, tiling.layout_b(atom, orders[1])?, tiling.accumulator_layout(atom)?);
         let mut in_registers = [tiling.layout_a(atom, &order)?, tiling.layout_b(atom, &order)?];
         for (side, operands) in [&atom.a, &atom.b].into_iter().enumerate() {
-            // A stored operand is scaled in the registers from which it is stored.
+            // An operand that is stored to shared memory is scaled before, in the registers from which it is stored.
             if operands.memory.is_some() && problem.scales[side].is_some() {
                 in_registers[side] = operand_load::stored_from(problem, tiling.chunk, side, target)?;
             }
@@ -199,7 +200,8 @@ impl MmaPlan {
         self.atom.queue
     }
 
-    /// Bytes of shared memory for the operands that the atom reads there.
+    /// Returns the bytes of shared memory that the operands take which the atom reads there; zero if both are in
+    /// registers.
     #[must_use]
     pub fn shared_bytes(&self) -> u64 {
         let bytes = |(layout, operands): (&LinearLayout, &Operands)| match &operands.memory {

@@ -111,91 +111,93 @@ impl MmaProblem {
         }
     }
 
-    /// Returns the same problem with scales of `a` and of `b`.
+    /// Sets the scales of `a` and of `b`; `None` for an operand without scales.
     #[must_use]
     pub fn with_scales(self, scales: [Option<Scale>; 2]) -> Self {
         Self { scales, ..self }
     }
 
-    /// With adjacent elements of `a`, and of `b`, along K in memory, or along M and N.
+    /// Sets, for `a` and for `b`, whether adjacent elements in memory are adjacent along K; if not, along M or N.
     #[must_use]
     pub fn with_along_k(self, along_k: [bool; 2]) -> Self {
         Self { along_k, ..self }
     }
 
-    /// With `a`, or `b`, pre-shuffled in memory along K.
+    /// Sets, for `a` and for `b`, whether the operand is pre-shuffled in memory along K.
     #[must_use]
     pub fn with_k_permuted(self, k_permuted: [bool; 2]) -> Self {
         Self { k_permuted, ..self }
     }
 
-    /// With or without saturation of an integer accumulator.
+    /// Sets whether an integer accumulator saturates on overflow; otherwise it wraps.
     #[must_use]
     pub fn with_saturating(self, saturating: bool) -> Self {
         Self { saturating, ..self }
     }
 
-    /// With this many lanes of a warp.
+    /// Sets the number of lanes of a warp.
     #[must_use]
     pub fn with_lanes(self, lanes: u32) -> Self {
         Self { lanes, ..self }
     }
 
-    /// With this many warps of the block.
+    /// Sets the number of warps of the block.
     #[must_use]
     pub fn with_warps(self, warps: u32) -> Self {
         Self { warps, ..self }
     }
 
-    /// With or without whole rows of the result in each warp, for a result that is an operand of another MMA.
+    /// Sets whether each warp must hold whole rows of the result, because the result is an operand of another MMA.
     #[must_use]
     pub fn with_chained(self, chained: bool) -> Self {
         Self { chained, ..self }
     }
 
-    /// In a chain of dots or not.
+    /// Sets whether the dot belongs to a chain of dots.
     #[must_use]
     pub fn with_in_chain(self, in_chain: bool) -> Self {
         Self { in_chain, ..self }
     }
 
-    /// With the layouts of `a` and of `b` in registers.
+    /// Sets the register layouts in which another MMA produced `a` and `b`, from which the plan converts them; `None`
+    /// for an operand that the plan loads from memory.
     #[must_use]
     pub fn with_operand_layouts(self, operand_layouts: [Option<LinearLayout>; 2]) -> Self {
         Self { operand_layouts, ..self }
     }
 
-    /// With this many consecutive elements of K in a lane.
+    /// Requires this number of consecutive elements of K in a lane; `None` lets the planner choose.
     #[must_use]
     pub fn with_k_width(self, k_width: impl Into<Option<u64>>) -> Self {
         Self { k_width: k_width.into(), ..self }
     }
 
-    /// With this many consecutive columns of the result in a lane.
+    /// Requires this number of consecutive columns of the result in a lane; `None` takes the atom's number.
     #[must_use]
     pub fn with_n_width(self, n_width: impl Into<Option<u64>>) -> Self {
         Self { n_width: n_width.into(), ..self }
     }
 
-    /// With this layout of the result.
+    /// Requires this layout of the result; `None` if any layout will do.
     #[must_use]
     pub fn with_required(self, required: impl Into<Option<LinearLayout>>) -> Self {
         Self { required: required.into(), ..self }
     }
 
-    /// With the MMA atom of this name: an instruction of the table, or plain multiply-adds.
+    /// Requires the MMA atom of this name: an instruction of the table, or plain multiply-adds (`multiply-adds`);
+    /// `None` lets the planner choose.
     #[must_use]
     pub fn with_unit(self, atom: impl Into<Option<String>>) -> Self {
         Self { atom: atom.into(), ..self }
     }
 
-    /// With this number of registers of a lane.
+    /// Sets the register mode of the kernel: its number of 32-bit registers of a lane; `None` lets the planner choose.
     #[must_use]
     pub fn with_registers(self, registers: impl Into<Option<u32>>) -> Self {
         Self { registers: registers.into(), ..self }
     }
 
-    /// With this partition of the result over lanes and warps.
+    /// Requires this partition of the result over warps and lanes; `None` lets the planner choose.
     #[must_use]
     pub fn with_warp_partition(self, warp_partition: impl Into<Option<WarpPartition>>) -> Self {
         Self { warp_partition: warp_partition.into(), ..self }
@@ -254,8 +256,8 @@ impl WarpPartition {
     }
 }
 
-/// Checks that the operand's elements are floating-point numbers of at most eight bits, and that the scale's type,
-/// block and exponents are supported.
+/// Checks that the operand's elements are floating-point numbers of at most eight bits, and that the type, the block
+/// and the exponents of its scales are supported.
 fn check_scale(scale: Scale, operand: ElementType) -> Result<(), MmaError> {
     let is_scale = scale.format().is_some_and(|format| !format.is_signed());
     let known = scale.exponents.is_none_or(|[min, max]| min <= max && min >= -127 && max <= 127);

@@ -53,12 +53,14 @@ impl MmaPlan {
         Ok(Some(self.over_chunks(&layout, 1 - side, Dim::REGISTER, bits)?))
     }
 
-    /// Whether an element is computed from more than one loaded value: unpacked from a byte, or scaled.
+    /// Whether an element of operand A (`side` 0) or B (1) is computed from more than one loaded value, because it is
+    /// unpacked from a byte or scaled.
     fn is_unpacked_or_scaled(&self, side: usize) -> bool {
         self.element_conversion(side).from.bits() < 8 || self.element_conversion(side).scale.is_some()
     }
 
-    /// Returns the register layout of a chunk's elements, from which the operand is stored.
+    /// Returns the register layout of one chunk's elements from which operand A (`side` 0) or B (1) is stored to shared
+    /// memory.
     fn chunk_register_layout(&self, side: usize, context: PlanContext<'_>) -> Result<LinearLayout, MovementError> {
         self.stored_from(side, context.target)
     }
@@ -180,8 +182,9 @@ impl MmaPlan {
         addresses
     }
 
-    /// Returns the range in `values` that belongs to chunk `chunk` of K. `values` has `total_chunks` equal parts along
-    /// K, one after the other; if these are fewer than the plan's chunks, several chunks share a part.
+    /// Returns the range of indices in `values` that belongs to the plan's chunk `chunk` of K. `values` consists of
+    /// `total_chunks` equal parts along K, one after the other; if these are fewer than the plan's chunks, several
+    /// chunks share a part.
     fn chunk_range(&self, values: &[Value], chunk: usize, total_chunks: usize) -> std::ops::Range<usize> {
         let count = values.len() / total_chunks.max(1);
         let at = chunk * total_chunks / self.chunks() as usize;
@@ -243,8 +246,8 @@ impl MmaPlan {
     }
 }
 
-/// Extends a layout by `end - first` new highest bits of the input dim `dim`. They move along an axis by 2^`first`,
-/// twice that, and so on.
+/// Extends a layout along `axis` by new highest bits of the input dim `dim`, one for each of the coordinate bits
+/// `first` to `end - 1` of the axis.
 fn extended(layout: &LinearLayout, axis: usize, dim: Dim, [first, end]: [u32; 2]) -> Result<LinearLayout, LayoutError> {
     let axis = Dim::tensor(axis);
     let outs: Vec<(Dim, u64)> = (layout.outs().iter())

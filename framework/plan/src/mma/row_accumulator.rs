@@ -25,8 +25,9 @@ pub(super) struct RowAccumulator {
 }
 
 impl RowAccumulator {
-    /// Returns the accumulators of an instruction: one if it is in registers, else one for each candidate of moves to
-    /// registers. It is an error if the instruction accumulates in tensor memory in another type than the problem's.
+    /// Returns the accumulators of an instruction: one if it is in registers, else one for each candidate of moves from
+    /// tensor memory to registers. An error if an accumulator in tensor memory has another element type than the
+    /// problem's.
     pub(super) fn of(
         row: &Instruction,
         problem: &MmaProblem,

@@ -18,14 +18,15 @@ pub struct Scale {
     pub element_type: ElementType,
     /// Number of elements along K that share a scale: a power of two.
     pub block: u64,
-    /// Log2 of the least and of the greatest scale; `None` if only the type limits the scales. If all products with
-    /// these scales are exact in a narrower type, they may be computed in that type.
+    /// Log2 of the least scale, and log2 of the greatest; `None` if only the type limits the scales. If all products
+    /// with these scales are exact in a narrower type, they may be computed in that type.
     pub exponents: Option<[i32; 2]>,
 }
 
 impl Scale {
-    /// Returns scales of the type `name`: one for 32 elements, or for 16 if `ue4m3` (OCP Microscaling Formats, section
-    /// 5.2; PTX ISA, block scaling of `mxf4nvf4`). `None` if the type is not a type of scales.
+    /// Returns the scales of the element type with this name: one for each 32 elements, or for each 16 if the type is
+    /// `ue4m3` (OCP Microscaling Formats, section 5.2; PTX ISA, block scaling of `mxf4nvf4`). `None` if the type is not
+    /// a type of scales.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         let element_type = ElementType::from_name(name)?;
@@ -38,7 +39,7 @@ impl Scale {
         }
     }
 
-    /// Log2 of the number of elements that share a scale.
+    /// Log2 of the number of consecutive elements along K that share a scale.
     pub(super) fn bits(self) -> u32 {
         self.block.trailing_zeros()
     }
@@ -82,8 +83,8 @@ impl Scale {
     }
 }
 
-/// Whether some elements of type `element`, times their scales, are subnormal numbers of another type `to`. Of scales
-/// whose range is unknown, none count: their products may be subnormal in any type.
+/// Whether some elements of type `element`, times their scales (`None`: not scaled), are subnormal numbers of another
+/// type `to`. Scales of unknown range do not count: their products may be subnormal in any type.
 pub(super) fn has_subnormals_in(element: ElementType, scale: Option<Scale>, to: ElementType) -> bool {
     let (ElementType::Float(from), ElementType::Float(format)) = (element, to) else { return false };
     let least = match scale {
@@ -93,8 +94,9 @@ pub(super) fn has_subnormals_in(element: ElementType, scale: Option<Scale>, to: 
     element != to && least.is_some_and(|least| f64::from(least).exp2() < format.min_normal())
 }
 
-/// Returns the layout of groups of 2^`bits` consecutive elements along K, from the layout of the elements: K is split
-/// into the index of the group and the index in the group, and the latter is dropped.
+/// Returns the layout of groups of 2^`bits` consecutive elements along K, from the layout of the elements. The axis
+/// `k_axis`, along which K runs, is split into the index of the group and the index in the group, and the latter is
+/// dropped.
 pub(super) fn grouped(operand: &LinearLayout, k_axis: usize, bits: u32) -> Result<LinearLayout, LayoutError> {
     let element = Dim::tensor(2);
     let sizes = [0, 1].map(|axis| operand.out_bits(Dim::tensor(axis)));
@@ -111,7 +113,7 @@ pub(super) fn grouped(operand: &LinearLayout, k_axis: usize, bits: u32) -> Resul
 }
 
 /// Returns the layout of elements from the layout of their groups: each register of a group becomes 2^`bits` registers
-/// along K. This is the inverse of [`grouped`].
+/// along K, the axis `k_axis`. This is the inverse of [`grouped`].
 pub(super) fn ungrouped(groups: &LinearLayout, k_axis: usize, bits: u32) -> Result<LinearLayout, LayoutError> {
     let [rows, columns] = [Dim::tensor(0), Dim::tensor(1)];
     let within = |dim: Dim| if dim == Dim::tensor(k_axis) { bits } else { 0 };
@@ -131,7 +133,8 @@ pub(super) fn ungrouped(groups: &LinearLayout, k_axis: usize, bits: u32) -> Resu
     LinearLayout::from_columns(ins, outs, &all)
 }
 
-/// Returns the layout of the scales, rows x blocks, from the layout of the operand's elements.
+/// Returns the layout of the scales, rows x blocks, from the layout of the operand's elements, in which K runs along
+/// the axis `k_axis`.
 pub(super) fn layout(operand: &LinearLayout, k_axis: usize, scale: Scale) -> Result<LinearLayout, LayoutError> {
     let blocks = grouped(operand, k_axis, scale.bits())?;
     if k_axis == 1 { Ok(blocks) } else { transposed(&blocks) }
@@ -160,11 +163,12 @@ mod tests {
             assert!(is_exact(element, mx, "bf16") && is_exact(element, mx, "f32") && is_exact(element, mx, "tf32"));
             assert!(!is_exact(element, mx, "f16"), "2^127 is not a number of f16");
         }
-        // 0.5 to 6 times 2^-8 to 2^8 is 2^-9 to 1536.
+        // The products range from 0.5 * 2^-8 = 2^-9 to 6 * 2^8 = 1536.
         let near = Scale { exponents: Some([-8, 8]), ..mx };
         assert!(is_exact("e2m1", near, "f16") && !is_exact("e5m2", near, "f16"));
         assert!(!is_exact("f16", near, "bf16"), "f16 has more digits");
-        // Four digits times two are six; times four, eight.
+        // Products with a two-digit element have at most six digits; products with a four-digit element have at most
+        // eight.
         let nv = Scale::from_name("ue4m3").expect("a scale");
         assert!(is_exact("e2m1", nv, "f16") && is_exact("e4m3", nv, "bf16") && !is_exact("e4m3", nv, "e4m3"));
         assert!(Scale::from_name("e4m3").is_none() && Scale::from_name("s8").is_none());
@@ -200,8 +204,8 @@ mod tests {
                         .iter()
                         .all(|value| scales.iter().all(|scale| known.contains(&(value * scale).abs().to_bits())));
                     assert!(!is_exact(element, own, to) || exact, "{element} x {scale} {range:?} in {to}");
-                    // With powers of two the check is exact; with other scales it is conservative, since it looks at
-                    // the greatest exponent only.
+                    // For scales that are powers of two the check is exact; for other scales it is conservative, since
+                    // it looks at the greatest exponent only.
                     assert!(
                         is_exact(element, own, to) == exact || scale == "ue4m3",
                         "{element} x {scale} {range:?} in {to}"

@@ -23,7 +23,7 @@ pub(super) struct Tiling {
     /// Log2 of the M and N of the matrices.
     size: [u32; 2],
     /// Log2 of the number of consecutive columns of the result in a lane (`n_width`), which repetitions of the atom
-    /// hold.
+    /// along N hold.
     beside: u32,
 }
 
@@ -132,15 +132,15 @@ impl Tiling {
         Err(MmaError::Impossible { reasons })
     }
 
-    /// Returns for each bit of the index of a warp group the distance in tiles that it adds: (tiles of A along M, tiles
-    /// of B along N).
+    /// Returns, for each bit of the index of a warp group, the distance in tiles that it adds to the group's tiles:
+    /// along M for operand A, along N for operand B.
     pub(super) fn warpgroup_tiles(&self) -> Vec<[u64; 2]> {
         let within = |bit: u32, axis: usize| if self.tile[axis] + bit < self.size[axis] { 1 << bit } else { 0 };
         let along_n = (0..self.warps[1]).map(|bit| [0, within(bit, 1)]);
         along_n.chain((0..self.warps[0]).map(|bit| [within(bit, 0), 0])).collect()
     }
 
-    /// Returns the order of the result's columns, which puts the consecutive columns of a lane (`n_width`) first.
+    /// Returns the order of the result's columns in which the consecutive columns of a lane (`n_width`) come first.
     fn column_order(&self) -> Order {
         let first = self.tile[1] + self.warps[1];
         let in_registers: Vec<u32> = (first..self.size[1]).collect();

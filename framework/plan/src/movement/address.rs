@@ -46,8 +46,8 @@ impl ThreadIndices {
         Self { cluster: Some(cluster), ..self }
     }
 
-    /// Splits the matrix columns by index value (lane, warp, block). Also returns the constant product of the columns
-    /// with the thread-index bits above the block.
+    /// Splits the columns of a matrix by index value (lane, warp, block). Also returns the constant product of the
+    /// remaining columns with the thread-index bits above the block.
     fn index_terms(self, columns: &[u64]) -> (IndexTerms<'_>, u64) {
         let (lanes, warps) = columns.split_at(columns.len().min(self.lane_bits as usize));
         let Some(cluster) = self.cluster else {
@@ -67,8 +67,8 @@ impl ThreadIndices {
         builder.compare(Compare::Ne, bit, zero)
     }
 
-    /// Emits this lane's index with the bits in the mask `ones` set and those in the mask `zeros` cleared; a bit in
-    /// both is set.
+    /// Emits this lane's index with the bits of the mask `ones` set and the bits of the mask `zeros` cleared; a bit of
+    /// both masks is set.
     pub(super) fn lane_with(self, builder: &mut Builder, ones: u32, zeros: u32) -> Value {
         let mut lane = self.lane;
         if ones != 0 {
@@ -85,17 +85,17 @@ impl ThreadIndices {
         builder.binary_const(Binary::Xor, self.lane, mask)
     }
 
-    /// Emits whether all bits in `mask` of the thread index are zero, an `i1`; `None` if the mask is empty.
+    /// Emits an `i1`: whether all bits of the thread index in `mask` are zero; `None` if the mask is empty.
     pub fn all_zero(self, builder: &mut Builder, mask: u64) -> Option<Value> {
         self.has(builder, mask, 0)
     }
 
-    /// Emits whether all bits in `mask` of the thread index are one, an `i1`; `None` if the mask is empty.
+    /// Emits an `i1`: whether all bits of the thread index in `mask` are one; `None` if the mask is empty.
     pub(super) fn all_ones(self, builder: &mut Builder, mask: u64) -> Option<Value> {
         self.has(builder, mask, mask)
     }
 
-    /// Emits whether the bits in `mask` of the thread index equal those of `bits`, an `i1`; `None` if the mask is
+    /// Emits an `i1`: whether the bits of the thread index in `mask` equal those of `bits`; `None` if the mask is
     /// empty.
     pub(super) fn has(self, builder: &mut Builder, mask: u64, bits: u64) -> Option<Value> {
         let lane_mask = (1u64 << self.lane_bits) - 1;
@@ -140,7 +140,8 @@ impl ThreadIndices {
     }
 }
 
-/// Emits the product over F2 of a matrix and the bits of `value`, an `i32`.
+/// Emits the product over F2 of a matrix and the bits of `value`, an `i32`; `columns` are the matrix columns of the
+/// bits, lowest first.
 pub fn emit_product(builder: &mut Builder, value: Value, columns: &[u64]) -> Value {
     let mut sum = None;
     add_product(builder, &mut sum, &value, columns);
@@ -163,7 +164,7 @@ pub struct LinearAddress {
 
 impl LinearAddress {
     /// Creates addresses relative to `base`; `columns` has the byte offset that each bit of the thread index adds (over
-    /// F2). Constants are in elements of `element_bytes` bytes.
+    /// F2). Constant offsets are passed to [`Self::emit_offset`] in elements of `element_bytes` bytes.
     pub fn new(builder: &mut Builder, thread: ThreadIndices, base: Value, columns: &[u64], element_bytes: u64) -> Self {
         let thread_bits = columns.iter().fold(0, |all, column| all | column);
         let thread_offset = thread.emit_product(builder, columns);
@@ -203,7 +204,7 @@ impl LinearAddress {
         (pointer, immediate as i32)
     }
 
-    /// Emits the offset plus the padding before it, in bytes.
+    /// Emits the byte offset `offset` plus the bytes of padding before it.
     fn spaced(&self, builder: &mut Builder, offset: Value) -> Value {
         let mut sum = offset;
         for p in &self.padding {

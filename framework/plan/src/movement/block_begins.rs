@@ -1,5 +1,5 @@
-//! Origins of the 2-D blocks that an instruction accesses, when several blocks cover a two-dimensional layout: the
-//! coordinates that registers outside of a block, and warps, add.
+//! Origins of the 2-D blocks that an instruction accesses, if several blocks cover a two-dimensional layout. An origin
+//! is the sum of coordinates that the registers outside of a block add, and the warps.
 
 use tilewright_kernel::{Binary, Builder, SpecialRegister, Value};
 
@@ -8,16 +8,16 @@ use tilewright_kernel::{Binary, Builder, SpecialRegister, Value};
 pub(super) struct BlockOrigins {
     /// Number of registers of a lane.
     registers: usize,
-    /// For each distinct origin: the first register of each replica of the block at it, and the coordinates of the
-    /// origin.
+    /// For each distinct origin within a warp: the first registers of all replicas of its block, and the coordinates
+    /// (dim0, dim1) of the origin.
     each: Vec<(Vec<u64>, [u64; 2])>,
     warps: Vec<[u64; 2]>,
 }
 
 impl BlockOrigins {
-    /// Finds the origins of blocks of `size`. `registers` and `warps` have the coordinates of each register and warp
-    /// bit; `block_registers` are the register bits within one block. `None` if the other registers or the warps are
-    /// not at multiples of the block's size.
+    /// Finds the origins of blocks of `size` (dim0, dim1). `registers` and `warps` have the coordinates that each
+    /// register and warp bit adds; `block_registers` are the register bits within one block. `None` if the other
+    /// register bits or the warp bits do not add multiples of the block's size.
     pub(super) fn new(
         registers: &[[u64; 2]],
         warps: &[[u64; 2]],
@@ -51,8 +51,8 @@ impl BlockOrigins {
         self.registers
     }
 
-    /// Returns the blocks of a warp: the first register of each replica of a block, and the coordinates of the block's
-    /// origin.
+    /// Returns the distinct blocks of a warp: for each block the first registers of all its replicas, and the
+    /// coordinates (dim0, dim1) of its origin.
     pub(super) fn each_register(&self) -> Vec<(Vec<u64>, [u64; 2])> {
         self.each.clone()
     }
@@ -70,8 +70,8 @@ impl BlockOrigins {
         })
     }
 
-    /// Emits the coordinates that the running warp's index adds to the origins along both axes; `None` along an axis on
-    /// which no warp moves.
+    /// Emits, for dim0 and for dim1, the coordinate that the running warp's index adds to the origins; `None` for an
+    /// axis along which no warp moves.
     pub(super) fn of_warp(&self, builder: &mut Builder) -> [Option<Value>; 2] {
         [0, 1].map(|axis| {
             if self.warps.iter().all(|coordinates| coordinates[axis] == 0) {

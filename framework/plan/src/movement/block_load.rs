@@ -37,8 +37,8 @@ pub struct BlockLoads {
     element_bits: u32,
     block: BlockOperand,
     operands: Vec<Operand>,
-    /// For each bit of the index in the instruction's result (counted in elements of the matrix), the register bit of
-    /// the layout that it becomes.
+    /// For each bit of the register index in the instruction's result, counted in elements of the matrix, the register
+    /// bit of the layout that takes its place.
     block_registers: Vec<u64>,
     begins: BlockOrigins,
 }
@@ -60,7 +60,8 @@ impl BlockLoads {
             rows.filter_map(|row| Some((Self::by(row, layout, *source, element_bits, sector_bytes)?, row.cycles)));
         let best = candidates.min_by(|(a, of_a), (b, of_b)| {
             let by_counts = (a.accesses, a.transactions).cmp(&(b.accesses, b.transactions));
-            // Instructions that load the same blocks differ by cycles only; unknown cycles rank last.
+            // Instructions that load the same blocks differ in their cycles only; an instruction of unknown cycles
+            // ranks last.
             let cycles = |of: &Option<f64>| of.unwrap_or(f64::INFINITY);
             by_counts.then(cycles(of_a).total_cmp(&cycles(of_b)))
         });
@@ -188,14 +189,15 @@ impl BlockLoads {
     }
 }
 
-/// Returns the coordinates (dim0, dim1) of the column of each bit of an input dim.
+/// Returns, for each bit of an input dim, the coordinates (dim0, dim1) that it adds.
 fn coordinate_columns(layout: &LinearLayout, dim: Dim) -> Vec<[u64; 2]> {
     let at = |&column: &u64| [0, 1].map(|axis| layout.outs().coordinate(column, Dim::tensor(axis)));
     layout.columns_of(dim).iter().map(at).collect()
 }
 
-/// Returns the register bits of the layout that form the instruction's result, in its order. Each element of the
-/// instruction is `within` elements of the layout along the axis `minor`. `None` if lanes or registers do not match.
+/// Returns the register bits of the layout `layout` that together form the instruction's result, in the order of the
+/// result's register bits. Each element of the instruction is `within` elements of the layout along the axis `minor`.
+/// `None` if the lanes differ, or the layout lacks a register bit.
 fn own_registers(result: &LinearLayout, layout: &LinearLayout, within: u64, minor: usize) -> Option<Vec<usize>> {
     let turned = |[down, along]: [u64; 2]| if minor == 1 { [down, along] } else { [along, down] };
     let of_result =
@@ -210,7 +212,7 @@ fn own_registers(result: &LinearLayout, layout: &LinearLayout, within: u64, mino
 }
 
 impl BlockSource {
-    /// Converts coordinates (across rows, along a row) to (dim0, dim1).
+    /// Converts a coordinate pair (number of the row, position in the row) to (dim0, dim1).
     fn along_axes(&self, [down, along]: [u64; 2]) -> [u64; 2] {
         if self.minor == 1 { [down, along] } else { [along, down] }
     }

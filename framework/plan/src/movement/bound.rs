@@ -22,8 +22,8 @@ pub struct Bound {
 }
 
 impl Bound {
-    /// Returns the fewest operations with the bound's wavefronts and shuffles: one access for each direction that has
-    /// wavefronts, and shuffles of the cheapest kind.
+    /// Returns the counts of the cheapest plan that reaches this bound: its wavefronts, one access for each direction
+    /// that has wavefronts, and its shuffles as the cheapest kind of shuffle.
     pub(super) fn least_counts(&self) -> Counts {
         Counts {
             wavefronts_stored: self.wavefronts_stored,
@@ -36,7 +36,7 @@ impl Bound {
         }
     }
 
-    /// Whether the counts of a plan reach the bound, so that no plan has lower ones.
+    /// Whether a plan's counts of wavefronts and shuffles do not exceed the bound, so that no plan has lower ones.
     pub(super) fn is_met(&self, counts: &Counts) -> bool {
         counts.wavefronts_stored <= self.wavefronts_stored
             && counts.wavefronts_loaded <= self.wavefronts_loaded
@@ -83,8 +83,8 @@ fn through_memory(conversion: &ConversionProblem, context: &PlanContext<'_>, sto
     Bound { wavefronts_stored: stored, wavefronts_loaded: loaded, shuffles: 0 }
 }
 
-/// Returns the max number of bits of distinct elements that one wavefront moves. A lane has `bits_per_lane` bits of
-/// elements of `element` bits.
+/// Returns the max number of bits of distinct elements that one wavefront moves, if a lane moves `bits_per_lane` bits
+/// in elements of `element` bits.
 pub(super) fn most_at_once(context: &PlanContext<'_>, direction: Direction, element: u64, bits_per_lane: u64) -> u64 {
     let filled = access_instructions(context, direction)
         .filter(|access| (element..=bits_per_lane).contains(&access.bits_per_lane));
@@ -118,7 +118,8 @@ impl AccessInstruction {
     }
 }
 
-/// Iterates over plain accesses of each width and the data-movement instructions of the target's instruction table.
+/// Iterates over the access instructions of shared memory: plain accesses of each width, and the data-movement
+/// instructions of the target's instruction table.
 fn access_instructions<'a>(
     context: &'a PlanContext<'_>,
     direction: Direction,
@@ -153,8 +154,8 @@ pub(super) fn of_shuffles(conversion: &ConversionProblem, target: &TargetDescrip
     let src_span = Subspace::span(src.registers.iter().copied());
     let required = Subspace::span(dst.registers.iter().copied());
     let both = src_span.sum(&required);
-    // For each thread, the elements in its source registers and those in its destination registers are cosets of two
-    // fixed spaces: they intersect in all threads, or not in some.
+    // In each thread, the elements in source registers and the elements in destination registers are cosets of two
+    // fixed spaces. So they either intersect in all threads, or in some threads they do not.
     let all_threads_overlap = src.threads.iter().zip(&dst.threads).all(|(s, d)| both.contains(s ^ d));
     let required_count = 1u64 << required.dimension();
     let there = if all_threads_overlap { 1u64 << src_span.intersection(&required).dimension() } else { 0 };

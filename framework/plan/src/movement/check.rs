@@ -24,7 +24,8 @@ pub fn check_block(lanes: u64, warps: u64, target: &TargetDescription) -> Result
     Ok(())
 }
 
-/// Checks that the tensor is small enough for planners, which enumerate registers and elements.
+/// Checks that a layout, named `side` in errors, has few enough registers and elements for planners, which enumerate
+/// them.
 ///
 /// # Errors
 /// [`MovementError::Registers`] or [`MovementError::Size`].
@@ -55,8 +56,8 @@ pub(super) fn check_hardware(src: &LinearLayout, dst: &LinearLayout) -> Result<(
     Ok(())
 }
 
-/// Checks a tuple of tensors of layout `src`, of these element widths in bits, that are combined along `axis`. Returns
-/// the layout with all hardware dims (register, lane, warp, block).
+/// Checks a tuple of tensors that are combined along `axis`: all have the layout `src`, and `element_bits` has the
+/// element width of each in bits. Returns the layout with all hardware dims (register, lane, warp, block).
 pub(super) fn check_tuple(src: &LinearLayout, axis: Dim, element_bits: &[u32]) -> Result<LinearLayout, MovementError> {
     if !src.outs().contains(axis) {
         return Err(LayoutError::NoSuchDim { dim: axis }.into());

@@ -2,7 +2,7 @@
 
 use tilewright_target::{Instruction, TargetDescription};
 
-/// A target, its instructions and the limits within which plans are made.
+/// A target, its instructions and the limits that plans must keep.
 #[derive(Debug, Clone, Copy)]
 pub struct PlanContext<'a> {
     /// The target for which plans are made.
@@ -15,7 +15,7 @@ pub struct PlanContext<'a> {
     /// MMAs choose the smallest that suffices.
     pub registers: Option<u32>,
     /// Whether threads that hold replicas may share the work of a store by selects. Copies that bypass the registers
-    /// cannot select.
+    /// cannot, since nothing can be selected.
     pub(crate) shares_replicas: bool,
     /// Number of blocks of the cluster that executes a program, a power of two: the size of the layouts' block dim.
     pub blocks: u32,
@@ -48,7 +48,8 @@ impl<'a> PlanContext<'a> {
         Self { blocks, ..self }
     }
 
-    /// Returns the context for kernels with this number of 32-bit registers of a lane.
+    /// Returns the context for kernels that are compiled for this number of 32-bit registers of a lane; `None` lets
+    /// plans of MMAs choose it.
     #[must_use]
     pub fn with_registers(self, registers: Option<u32>) -> Self {
         Self { registers, ..self }

@@ -8,12 +8,12 @@ use tilewright_target::TargetDescription;
 use super::MovementError;
 use super::check::{check_block, check_element, check_hardware, check_size};
 
-/// One of the two layouts of a conversion: the packed tensor coordinate that each input bit adds.
+/// One of the two layouts of a conversion, as the packed tensor coordinates that its input bits add.
 #[derive(Debug, Clone)]
 pub struct Side {
     /// The packed coordinate of each register bit.
     pub(super) registers: Columns,
-    /// The packed coordinate of each lane bit, then of each warp bit.
+    /// The packed coordinates that the lane bits, then the warp bits add.
     pub(super) threads: Columns,
     /// The packed coordinate of each block bit.
     pub(super) blocks: Columns,
@@ -28,7 +28,7 @@ pub struct ConversionProblem {
     pub(super) lane_bits: u32,
     pub(super) warp_bits: u32,
     /// The source position of the element at each bit of a destination position (registers, then threads); of several
-    /// replicas the nearest. `None` if elements cross blocks.
+    /// replicas the nearest one is taken. `None` if elements cross blocks.
     pub(super) origin: Option<Origin>,
 }
 
@@ -41,7 +41,7 @@ pub(super) struct Origin {
     pub(super) of_threads: Vec<Position>,
 }
 
-/// A position in a block: a register of a thread; the thread index joins lane and warp.
+/// A position in a block: a register and a thread. The thread index has the lane in its low bits and the warp above.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Position {
     pub(super) register: u64,
@@ -78,7 +78,7 @@ impl ConversionProblem {
         Ok(Self { src, dst, element, lane_bits, warp_bits, origin })
     }
 
-    /// Returns a conversion between other layouts of the same tensor and block.
+    /// Returns the conversion from `src` to `dst` of the same tensor in the same block.
     pub(super) fn between(&self, src: &Side, dst: &Side) -> Self {
         Self { src: src.clone(), dst: dst.clone(), origin: origin(src, dst), ..*self }
     }
@@ -132,7 +132,7 @@ pub(super) struct Holders<'a> {
 
 impl<'a> Holders<'a> {
     pub(super) fn new(registers: &[u64], threads: &'a [u64]) -> Self {
-        // Registers come first, so an element that registers and other threads hold is found in registers.
+        // Registers come first, so an element that is in registers and in other threads is found in registers.
         let columns: Columns = registers.iter().chain(threads).copied().collect();
         Self { solver: Solver::new(&columns), register_bits: registers.len() as u32, threads }
     }
@@ -151,7 +151,7 @@ impl<'a> Holders<'a> {
         // Both sides have the same element at this thread bit: it does not move.
         let mut found =
             if self.threads[bit] == element { Position { register: 0, thread: own } } else { self.find(element)? };
-        // The source is replicated along this bit: the replica in this thread is the nearest.
+        // The source is replicated along this thread bit, so the nearest replica is in the destination's own thread.
         if self.threads[bit] == 0 {
             found.thread |= own;
         }
@@ -160,14 +160,16 @@ impl<'a> Holders<'a> {
 }
 
 impl Origin {
-    /// Whether some warp needs elements that only other warps hold.
+    /// Whether some warp needs elements that only other warps hold. `lane_mask` is the mask of the lane bits in a
+    /// thread index.
     pub(super) fn crosses_warps(&self, lane_mask: u64) -> bool {
         let crosses = |p: &Position, own: u64| (p.thread ^ own) & !lane_mask != 0;
         self.of_threads.iter().enumerate().any(|(bit, p)| crosses(p, 1 << bit))
             || self.of_registers.iter().any(|p| crosses(p, 0))
     }
 
-    /// Returns the source position of the element at a destination position.
+    /// Returns the source position of the element that the register `register` of the thread `thread` has in the
+    /// destination.
     pub(super) fn of(&self, register: u64, thread: u64) -> Position {
         let mut sum = Position::default();
         for (bits, images) in [(register, &self.of_registers), (thread, &self.of_threads)] {

@@ -12,7 +12,7 @@ use tilewright_kernel::{Binary, Builder, Cast, Element, Type, Value};
 use tilewright_layout::{Dim, LayoutError, LinearLayout, Space};
 use tilewright_target::{CanonicalLayout, DescriptorFields, MemoryOperand, Stride};
 
-/// A memory layout divided into the tiles of an instruction's operand: the values of the matrix descriptor's fields.
+/// The values of the matrix descriptor's fields for a memory layout that consists of tiles of an instruction's operand.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DescriptorMatch {
     /// The index of the canonical layout among those of the operand.
@@ -119,9 +119,9 @@ fn bytes(operand: &MemoryOperand) -> u64 {
     u64::from(operand.bits / 8)
 }
 
-/// Returns the strides of the descriptor's fields, in bytes, and for dim0 and dim1 the bytes that each bit of the tile
-/// index adds. `offsets_of_bits` has the byte offset of each coordinate bit. The error gives the reason why the
-/// canonical layout does not fit.
+/// Returns the strides of the descriptor's fields in bytes, and for dim0 and dim1 the bytes that each bit of the tile
+/// index adds. `offsets_of_bits` has the byte offset of each coordinate bit in the memory. The error gives the reason
+/// why the canonical layout does not fit.
 fn divide_by_tile(
     offsets_of_bits: &[Vec<u64>; 2],
     operand: &MemoryOperand,
@@ -229,8 +229,8 @@ type Bit = (usize, u32);
 /// A coordinate bit with log2 of the byte offset that it adds: (log2, bit).
 type PlacedBit = (u32, Bit);
 
-/// Returns the coordinate bits whose byte offset the canonical layout fixes, each with log2 of this offset, and the
-/// other coordinate bits. `sizes` are log2 of the matrix's sizes. `None` if the matrix does not fit.
+/// Returns the coordinate bits whose byte offset the canonical layout fixes, each with log2 of this offset, and
+/// separately the other coordinate bits. `sizes` are log2 of the matrix's sizes. `None` if the matrix does not fit.
 fn assigned(
     operand: &MemoryOperand,
     canonical_layout: &CanonicalLayout,

@@ -4,7 +4,8 @@ use thiserror::Error;
 
 use tilewright_layout::{Dim, LayoutError, MAX_TENSOR_BITS};
 
-/// Log2 of the max number of registers of a lane in plans, which enumerate registers. It is more than any target has.
+/// Log2 of the max number of registers of a lane for which planners, which enumerate registers, make plans. No target
+/// has so many.
 pub(super) const MOST_REGISTER_BITS: u32 = 16;
 
 /// The reason why there is no plan. All but [`MovementError::Impossible`] are errors of the caller.

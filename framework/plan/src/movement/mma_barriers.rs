@@ -58,7 +58,8 @@ impl MmaBarriers {
         }
     }
 
-    /// Emits a block barrier, which orders the waits of all warps before it, and the invalidation of all mbarriers.
+    /// Emits a block barrier, after which no warp waits for the mbarriers, and then the invalidation of all mbarriers
+    /// by the first warp.
     pub fn free(self, builder: &mut Builder) {
         builder.barrier(Scope::Block);
         emit_on_first_warp(builder, None, |builder| self.emit_invalidate(builder));

@@ -8,8 +8,8 @@ use super::{MovementError, PlanContext, Rejected, best_of};
 use tilewright_kernel::{Binary, Builder, Compare, Counts, Op, SpecialRegister, Value};
 use tilewright_target::{BlockMatrix, BlockOperand, Instruction, InstructionKind, MatrixParameter, Operand};
 
-/// A request to prefetch tiles of a matrix: [`PrefetchSpec::new`], then `with_` what differs. Sizes of tiles and warps
-/// are powers of two.
+/// A request to prefetch tiles of a matrix: [`PrefetchSpec::new`] with default values, and `with_` methods that change
+/// them. Sizes of tiles and warps are powers of two.
 ///
 /// # Examples
 /// ```
@@ -50,7 +50,7 @@ pub struct PrefetchPlan {
     pub rejected: Vec<Rejected<String>>,
     problem: PrefetchSpec,
     operands: Vec<Operand>,
-    /// Number of matrix elements in one element of the instruction.
+    /// Number of matrix elements that make up one element of the instruction.
     scale: u32,
 }
 
@@ -164,26 +164,27 @@ impl PrefetchPlan {
 }
 
 impl PrefetchSpec {
-    /// A request by one warp for a matrix with consecutive rows, aligned to its elements.
+    /// Creates a request by one warp for a matrix whose rows follow each other without a gap, aligned to its elements.
+    /// `tile` and `matrix` are numbers of rows and columns.
     #[must_use]
     pub fn new(tile: [u64; 2], matrix: [u64; 2], element_bits: u32) -> Self {
         let alignment = u64::from(element_bits.div_ceil(8));
         Self { tile, matrix, pitch: matrix[1], element_bits, alignment, warps: 1 }
     }
 
-    /// With this many elements from one row to the next.
+    /// Sets the distance from one row to the next, in elements.
     #[must_use]
     pub fn with_pitch(self, pitch: u64) -> Self {
         Self { pitch, ..self }
     }
 
-    /// With this alignment of the matrix, in bytes.
+    /// Sets the alignment of the matrix's address, in bytes.
     #[must_use]
     pub fn with_alignment(self, alignment: u64) -> Self {
         Self { alignment, ..self }
     }
 
-    /// With this many warps of the block.
+    /// Sets the number of warps of the block.
     #[must_use]
     pub fn with_warps(self, warps: u64) -> Self {
         Self { warps, ..self }

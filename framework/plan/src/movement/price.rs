@@ -1,4 +1,5 @@
-//! The time by which plans of data movement are ordered, and the price in slots of comparisons with other compilers.
+//! The predicted time by which plans of data movement are ordered, and a price in shared-memory wavefronts for
+//! comparisons with other compilers.
 
 use tilewright_kernel::Counts;
 use tilewright_target::TargetDescription;

@@ -19,7 +19,8 @@ impl<C: Display> Rejected<C> {
         each.collect::<Vec<_>>().join("; ")
     }
 
-    /// Joins each distinct reason with the first candidate that has it and the number of further such candidates.
+    /// Joins the distinct reasons to one text, each with the first candidate that has it and the number of further such
+    /// candidates.
     #[must_use]
     pub fn summary(rejected: &[Self]) -> String {
         let mut each: Vec<(&Self, usize)> = Vec::new();
@@ -37,8 +38,8 @@ impl<C: Display> Rejected<C> {
     }
 }
 
-/// Returns the candidate for which `rank` is lowest, the first of equal ones; `None` if all are rejected. Also returns
-/// the rejected candidates with their reasons.
+/// Returns the candidate with the lowest `rank`, the first of equal ones; `None` if all are rejected. Also returns the
+/// rejected candidates with their reasons.
 pub(crate) fn best_of<C, T, K: PartialOrd>(
     candidates: impl Iterator<Item = (C, Result<T, String>)>,
     rank: impl Fn(&T) -> K,

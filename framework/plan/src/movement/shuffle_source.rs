@@ -15,7 +15,8 @@ pub(super) enum Source {
 }
 
 impl Source {
-    /// Returns the lane whose index differs in the bits of `mask`; as a constant xor if the target has such a shuffle.
+    /// Returns the source for reads from the lane whose index differs in the bits of `mask`: a constant xor if the
+    /// target can shuffle by it, else an emitted lane index.
     pub(super) fn across(builder: &mut Builder, thread: ThreadIndices, mask: u32, xors: LaneXors) -> Self {
         if xors.contains(u64::from(mask)) {
             return Self::Across(mask);

@@ -19,13 +19,13 @@ pub struct PlanStats {
     /// Lower bound of the counts. For a conversion it holds for all plans of this kind, for a memory access for all
     /// accesses between these layouts.
     pub bound: Bound,
-    /// The reason why the counts are above the bound; `None` if they are not.
+    /// The reason why the counts are above the bound, as text; `None` if they are not.
     pub above_bound: Option<String>,
 }
 
 impl PlanStats {
-    /// Returns the sum of the stats of this plan and of the plans `others`, which follow it; bound and reason are those
-    /// of this plan.
+    /// Returns the sum of the stats of this plan and of the plans `others`, which run after it; bound and reason are
+    /// those of this plan.
     pub(super) fn then<'a>(mut self, others: impl IntoIterator<Item = &'a Self>) -> Self {
         for other in others {
             self.counts = self.counts.plus(other.counts);

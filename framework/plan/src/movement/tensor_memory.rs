@@ -26,7 +26,7 @@ pub struct TensorMoves {
     pub rows: [String; 2],
     /// Log2 of the number of words that one instruction moves for each lane.
     pub issue_bits: u32,
-    /// For each instruction, the offset that it adds to the address of the warp's rows in the tile.
+    /// For each issue of the instruction, the offset of its address from the address of the warp's rows in the tile.
     pub offsets: Vec<u32>,
     /// Number of rows of tensor memory that one warp can access.
     warp_rows: u32,
@@ -44,7 +44,8 @@ struct Reach {
 /// The tensor-memory instructions of a target, with a cache of the candidates for each tile.
 #[derive(Debug, Default)]
 pub struct TensorMoveTable {
-    /// For each load that has a store of the same layout, the names of both and the positions that they reach.
+    /// Each load that has a store of the same layout: the names of the load and of the store, and the positions that
+    /// both reach.
     moves: Vec<([String; 2], Reach)>,
     warp_rows: u32,
     known: Vec<(TensorOperand, Vec<TensorMoves>)>,
@@ -89,7 +90,8 @@ impl TensorMoveTable {
         move_candidates
     }
 
-    /// Returns the plan of fewest store instructions into columns that belong to the tile alone; `None` if none fits.
+    /// Returns the plan with the fewest store instructions for a tile whose columns belong to it alone; `None` if no
+    /// store fits the tile.
     #[must_use]
     pub fn cheapest_store(&self, tile: &TensorOperand) -> Option<TensorMoves> {
         self.all(tile, Use::Stores).into_iter().min_by_key(|moves| moves.offsets.len())
@@ -110,8 +112,8 @@ impl TensorMoveTable {
 }
 
 impl TensorMoves {
-    /// Plans the moves of a tile that repeat one load and store, whose names are `names`; `None` if they do not fit the
-    /// tile.
+    /// Plans the moves of a tile that repeat the load and the store with the names `names`; `None` if they do not fit
+    /// the tile. `warp_rows` is the number of rows that a warp can access.
     fn through(tile: &TensorOperand, reach: &Reach, names: &[String; 2], (warp_rows, of): (u32, Use)) -> Option<Self> {
         let [row_bits, col_bits] = [Dim::ROW, Dim::COL].map(|dim| tile.layout.in_bits(dim));
         let own_bits = warp_rows.trailing_zeros();
@@ -120,14 +122,14 @@ impl TensorMoves {
         if reach.size[0] > own_bits || reach.size[1] > column_bits || row_bits < own_bits {
             return None;
         }
-        // The rows of each warp must have one copy of the tile.
+        // Copies of the tile must begin where the rows of each warp begin, so that each warp has one copy.
         let first_copy = u64::from(warp_rows) << (row_bits - own_bits);
         if tile.copies.iter().enumerate().any(|(bit, &rows)| rows != first_copy << bit) {
             return None;
         }
         let image = |[row, column]: [u64; 2]| tile.layout.apply_packed(row | column << word_bits << row_bits);
         let of_word = (0..word_bits).map(|bit| tile.layout.apply_packed(1 << bit << row_bits));
-        // The row bits beyond one instruction's rows, within a warp's rows, along which the tile has elements.
+        // The row bits that one instruction does not cover, within a warp's rows, along which the tile has elements.
         let more_rows = (reach.size[0]..own_bits).map(|bit| [1 << bit, 0]).filter(|&position| image(position) != 0);
         let more: Vec<[u64; 2]> = (reach.size[1]..column_bits).map(|bit| [0, 1 << bit]).chain(more_rows).collect();
         let words = reach.registers.iter().chain(&more);

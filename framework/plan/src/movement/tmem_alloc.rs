@@ -16,8 +16,8 @@ pub struct TensorMemoryAllocation {
 }
 
 impl TensorMemoryAllocation {
-    /// Emits the allocation of `columns` columns and the init of 2^`bits` mbarriers with `arrivals` arrivals, visible
-    /// to all warps.
+    /// Emits the allocation of `columns` columns, the init of 2^`bits` mbarriers that complete with `arrivals`
+    /// arrivals, and a block barrier that makes both visible to all warps.
     pub fn new(builder: &mut Builder, columns: u32, [bits, arrivals]: [u32; 2]) -> Self {
         let (word, barriers) = (builder.shared_buffer(4, 4), MmaBarriers::declare(builder, bits));
         emit_on_first_warp(builder, None, |builder| {
@@ -29,8 +29,9 @@ impl TensorMemoryAllocation {
         Self { address, barriers, columns }
     }
 
-    /// Emits a block barrier, which orders the waits and accesses of all warps before the end of the mbarriers and of
-    /// the allocation. Both may be created again, for example in the next iteration of a loop.
+    /// Emits a block barrier, after which no warp waits on the mbarriers or accesses the tensor memory; then the first
+    /// warp invalidates the mbarriers and frees the allocation. Both may be created again, for example in the next
+    /// iteration of a loop.
     pub fn free(self, builder: &mut Builder) {
         builder.barrier(Scope::Block);
         emit_on_first_warp(builder, None, |builder| {
@@ -40,8 +41,8 @@ impl TensorMemoryAllocation {
     }
 }
 
-/// Emits `body` for the first warp of the block only or, if `of` is given, for the first of every `of` warps (a power
-/// of two).
+/// Emits `body` so that only the first warp of the block executes it or, if `of` is given, the first of every `of`
+/// warps (a power of two).
 pub fn emit_on_first_warp(builder: &mut Builder, of: Option<u32>, body: impl FnOnce(&mut Builder)) {
     let mut warp = builder.special(SpecialRegister::Warp);
     if let Some(warps) = of {

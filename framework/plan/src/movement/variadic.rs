@@ -18,8 +18,8 @@ pub(super) fn words(element_bits: u32, elements: u64) -> u64 {
     (elements * u64::from(element_bits)).div_ceil(u64::from(WORD_BITS))
 }
 
-/// Emits the shuffle of `tuples` from the lane `source`, with several narrow elements of one tensor in a word; returns
-/// the received tuples.
+/// Emits shuffles by which a lane reads the `tuples` of the lane `source`, with several narrow elements of one tensor
+/// in a word; returns the received tuples.
 pub(super) fn emit_shuffle_tuples(builder: &mut Builder, source: Source, tuples: &[Vec<Value>]) -> Vec<Vec<Value>> {
     let tensors = tuples.first().map_or(0, Vec::len);
     let mut received: Vec<Vec<Value>> = vec![Vec::with_capacity(tensors); tuples.len()];
@@ -95,13 +95,13 @@ pub(super) fn moved(builder: &mut Builder, plans: &[ConversionPlan], tuples: &[V
     by_register(&tensors)
 }
 
-/// Transposes values from (tensor, register) to (register, tensor).
+/// Transposes values that are indexed by (tensor, register) to tuples, indexed by (register, tensor).
 pub(super) fn by_register(tensors: &[Vec<Value>]) -> Vec<Vec<Value>> {
     let count = tensors.first().map_or(0, Vec::len);
     (0..count).map(|register| tensors.iter().map(|values| values[register]).collect()).collect()
 }
 
-/// Transposes values from (register, tensor) back to (tensor, register).
+/// Transposes tuples, indexed by (register, tensor), back to values that are indexed by (tensor, register).
 pub(super) fn by_tensor(tuples: &[Vec<Value>], tensors: usize) -> Vec<Vec<Value>> {
     (0..tensors).map(|tensor| tuples.iter().map(|tuple| tuple[tensor]).collect()).collect()
 }

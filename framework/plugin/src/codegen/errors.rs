@@ -4,7 +4,7 @@ use tilewright_kernel::{Kernel, Statement};
 
 use crate::CompileError;
 
-/// Max results of a statement that a message names.
+/// Max number of a statement's results that an error message names.
 const SHOWN_RESULTS: usize = 4;
 
 /// Returns the error for a module that violates a rule; the caller's fault.

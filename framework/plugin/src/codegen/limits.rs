@@ -70,8 +70,9 @@ fn check_registers(target: &TargetDescription, kernel: &Kernel) -> Result<(), Co
     Ok(())
 }
 
-/// Checks that every kernel can be compiled as a function of a host's own device code: it takes no tensor map, since
-/// none can be passed, and its shared memory becomes an array of the module.
+/// Checks that every kernel can be compiled as a function of a host's own device code: it takes no tensor map and needs
+/// no cluster, since only a launch provides these, and its shared memory, which becomes an array of the module, is
+/// within the static limit of the target.
 ///
 /// # Errors
 /// [`CompileError::Unsupported`] that names the kernel and the property that a function cannot have.

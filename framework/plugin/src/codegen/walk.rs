@@ -103,7 +103,7 @@ fn if_else<G: CodeGenerator>(
 }
 
 /// Generates a loop and returns the values that it carries, after its end: a `for` loop if `range` has its start, bound
-/// and step, else a `while` loop.
+/// and step, else a `while` loop. `location` is the source location of the loop, if known.
 fn repeat<G: CodeGenerator>(
     generator: &mut G,
     range: Option<[Value; 3]>,
@@ -126,8 +126,8 @@ fn repeat<G: CodeGenerator>(
     generator.end_loop(started, carried, yielded)
 }
 
-/// Generates a region in a scope of its own, with the `location` of its operation, and returns the values that it
-/// yields.
+/// Generates a region in a scope of its own and returns the values that it yields. Statements without a source location
+/// get `location`, that of the operation with the region.
 fn region<G: CodeGenerator>(
     generator: &mut G,
     region: &Region,

@@ -114,7 +114,7 @@ impl Device for ProxyDevice {
     }
 
     fn unload(&mut self, code: LoadedCode) {
-        // As for memory.
+        // Code that is not unloaded is released with its device.
         let _ = self.call(DeviceCall::Unload { code: code.0 });
     }
 

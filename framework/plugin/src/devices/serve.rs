@@ -59,7 +59,8 @@ unsafe extern "C" fn device_name(devices: *const DevicesHandle, device: u32) -> 
     named.map_or(Slice::EMPTY, |(name, _)| Slice::of(name.as_bytes()))
 }
 
-/// Calls `work` with one device of a set.
+/// Calls `work` with the device of index `device` in a set, and returns the result of `work`; an error if there is no
+/// such device. The device is locked during the call.
 ///
 /// # Safety
 /// `devices` must be null or a live handle of this table.
@@ -73,7 +74,8 @@ unsafe fn with<T>(
     let found = opened.and_then(|opened| opened.0.get(device as usize));
     let (_, found) =
         found.ok_or_else(|| PluginFailure::new(ErrorCode::MALFORMED, [format!("there is no device {device}")]))?;
-    // After a panic in one of its calls the device itself decides what it can still do.
+    // The lock is taken even if an earlier call on the device has panicked: the device itself decides what it can still
+    // do.
     work(&mut **found.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
@@ -154,7 +156,8 @@ unsafe extern "C" fn launch(
     unsafe { return_handle(out, work) }
 }
 
-/// Calls `work` with one device of a set and drops its result.
+/// Calls `work` with the device of index `device` in a set, for C functions that return no status. If the device does
+/// not exist or `work` panics, the error is dropped.
 ///
 /// # Safety
 /// As for [`with`].

@@ -18,15 +18,16 @@ pub struct DividedCase {
     /// Log2 of the size of an element in bytes.
     byte_bits: u32,
     /// For each register bit beyond the tile: whether it only selects a replica; and the index of a register bit within
-    /// the tile's memory segments, whose offset is added to that of this bit.
+    /// the tile's memory segments, whose offset is xored to the offset of the former bit.
     registers: Vec<(bool, u32)>,
     /// For each warp bit, whether the warps along it hold replicas.
     warps: Vec<bool>,
-    /// Pairs of indices for [`add_columns`]: of the offset bits above the tile's memory segment, and in `mixed` of the
-    /// elements that the offset bits select.
+    /// Pairs of indices for [`add_columns`], which changes the offsets of the bits above the tile's memory segment.
     swizzle: Vec<(usize, usize)>,
+    /// Pairs of indices for [`add_columns`], which changes the elements that the offset bits select.
     mixed: Vec<(usize, usize)>,
-    /// The padding, if any: log2 of the interval, and the padding, both in memory segments of the tile.
+    /// The padding, if any: log2 of the interval in memory segments of the tile, and the number of such segments that
+    /// are inserted after each interval.
     padding: Option<(u32, u64)>,
     pub phase: usize,
     shuffled: Vec<usize>,
@@ -52,8 +53,8 @@ pub fn divided_case() -> impl Strategy<Value = DividedCase> {
     )
 }
 
-/// Adds basis vectors to others: for each pair, the vector at the first index to the one at the second, both modulo the
-/// number of vectors.
+/// Xors basis vectors to others: for each pair, the vector at the first index to the vector at the second, both modulo
+/// the number of vectors.
 fn add_columns(columns: &mut [u64], pairs: &[(usize, usize)]) {
     let count = columns.len();
     for &(from, to) in pairs.iter().filter(|_| count > 0) {

@@ -48,7 +48,7 @@ pub const TILES: [Tile; 8] = [
     of_eight("bytes", &[Lane(0), Lane(1), Lane(2)], &[Byte(0), Byte(1), Byte(2)], &[3, 1, 6]),
     // Two segments of sixteen bytes, which only the first two lanes address.
     of_eight("wide", &[Byte(0), Lane(0), Lane(1), Lane(2)], &[Byte(1)], &[1, 0, 0]),
-    // Sixteen bits a lane.
+    // Sixteen bits for each lane.
     of_eight("halves", &[Byte(0), Lane(2), Lane(1)], &[Lane(0)], &[1, 1, 0]),
     // Lanes that differ in the lowest bit of their index get the same bytes.
     of_eight("copies", &[Byte(0), Byte(1), Byte(2)], &[Lane(1), Lane(2)], &[0, 1, 2]),
@@ -75,7 +75,7 @@ impl Tile {
             let of = |bit: Option<usize>| bit.map_or(0, |bit| 1u64 << bit);
             vec![of(at(self.segments)), of(at(self.in_segment))]
         };
-        // A register has the bytes of an instruction that moves less than four bytes a lane, else four bytes.
+        // A register holds four bytes, or all bytes of a lane if the instruction moves fewer than four bytes per lane.
         let byte_bits = bytes_per_lane_log2.min(2);
         let bytes: Bases = (0..byte_bits).map(|bit| image(Byte(bit))).collect();
         let registers = (byte_bits..bytes_per_lane_log2).map(|bit| image(Byte(bit))).collect();

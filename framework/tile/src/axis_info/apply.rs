@@ -5,7 +5,8 @@ use super::info::{MOST, Steps, power_in};
 use super::{AxisInfo, Range, Step};
 use crate::{Attribute, TileType};
 
-/// Computes the axis information of one result, of this type and width in bits, from that of the operands.
+/// The result whose axis information is computed from that of the operands: its type, and the width of its elements in
+/// bits.
 pub(super) struct Apply<'a> {
     pub(super) ty: &'a TileType,
     pub(super) bits: u32,
@@ -16,7 +17,8 @@ impl Apply<'_> {
         matches!(self.ty.element(), TileType::Pointer(_))
     }
 
-    /// Builds the axis information of the result. If `range` has only one value, the result is a constant.
+    /// Builds the axis information of the result from its range, a divisor of its bases, and the steps of its index
+    /// bits. If `range` has only one value, the result is a constant.
     pub(super) fn build(&self, range: Range, divisibility: u64, steps: impl IntoIterator<Item = Step>) -> AxisInfo {
         if let (Some(value), false) = (range.single(), self.is_pointer()) {
             return AxisInfo::constant(value, self.ty);
@@ -33,7 +35,7 @@ impl Apply<'_> {
         info
     }
 
-    /// The axis information of a result with these bounds and nothing else known.
+    /// Returns the axis information of a result of which only the range is known.
     pub(super) fn bounded(&self, range: Range) -> AxisInfo {
         self.build(range, 1, AxisInfo::nothing(self.ty).steps)
     }
@@ -80,25 +82,25 @@ impl Apply<'_> {
         self.build(of.range, of.divisibility, std::iter::repeat_n(Some(0), bits))
     }
 
-    /// The axis information of a result that may have the operand's elements at any index.
+    /// Returns the axis information of a result whose elements are elements of the operand at unknown indices.
     ///
     /// The range and the divisibility of all elements remain known; the steps do not.
     pub(super) fn all_of(&self, of: &AxisInfo) -> AxisInfo {
         self.build(of.range, of.divisibility(), AxisInfo::nothing(self.ty).steps)
     }
 
-    /// The axis information of a scalar result: the operand's element with index 0.
+    /// Returns the axis information of a scalar result that is the operand's element with index 0.
     pub(super) fn first_of(&self, of: &AxisInfo) -> AxisInfo {
         self.build(of.range, of.divisibility, [])
     }
 
-    /// The axis information of a result with the operand's elements in the same row-major order, and so with equal
-    /// steps.
+    /// Returns the axis information of a result that has the operand's elements in the same row-major order, and so
+    /// equal steps.
     pub(super) fn kept(&self, of: &AxisInfo) -> AxisInfo {
         self.build(of.range, of.divisibility, of.steps.iter().copied())
     }
 
-    /// The axis information of a result that reads the operand's bits as another type of integer or pointer.
+    /// Returns the axis information of a result that reads the operand's bits as another type of integer or pointer.
     ///
     /// `None` if both types, `from` and the result's, are integers of different widths.
     pub(super) fn reinterpreted(&self, of: &AxisInfo, from: &TileType) -> Option<AxisInfo> {
@@ -135,18 +137,19 @@ impl Apply<'_> {
         self.build(both.range, both.divisibility, std::iter::once(between).chain(both.steps.iter().copied()))
     }
 
-    /// The axis information that holds for both results of `tt.split`, each with one index of the last axis of size
-    /// two.
+    /// Returns axis information that holds for both results of `tt.split`: the elements with index 0, and those with
+    /// index 1, along the last axis.
     pub(super) fn split(&self, of: &AxisInfo) -> AxisInfo {
         self.build(of.range, of.divisibility_with(|bit| bit > 0), of.steps.iter().skip(1).copied())
     }
 
-    /// The axis information of a sign extension. As a signed number, a bool is 0 or -1.
+    /// Returns the axis information of a sign extension of `of` from `from_bits` bits. As a signed number, a bool is 0
+    /// or -1.
     pub(super) fn sign_extended(&self, of: &AxisInfo, from_bits: u32) -> AxisInfo {
         if from_bits == 1 { self.kept(&as_signed_bool(of)) } else { self.kept(of) }
     }
 
-    /// The axis information of a zero extension from an integer of `bits` bits.
+    /// Returns the axis information of a zero extension of `of` from `bits` bits.
     pub(super) fn widened(&self, of: &AxisInfo, bits: u32) -> AxisInfo {
         if of.range.is_unsigned() || bits >= 63 {
             let unbounded = AxisInfo { range: Range::of_bits(64), ..of.clone() };
@@ -166,9 +169,9 @@ impl Apply<'_> {
         self.wrapped(of, limit, 1 << self.bits.min(62), full)
     }
 
-    /// The axis information of the operand modulo the power of two `modulus`, with results in `range`.
+    /// Returns the axis information of the operand modulo `modulus`, a power of two; the results are in `range`.
     ///
-    /// A group keeps its steps if it ends before the next multiple of `limit`.
+    /// The steps within a group of elements are kept if all lie below the same next multiple of `limit`.
     fn wrapped(&self, of: &AxisInfo, limit: u64, modulus: u64, range: Range) -> AxisInfo {
         let apart = |bit: usize| of.steps[bit].is_some_and(|step| power_in(step) >= modulus);
         let groups = Groups::find(of, limit, |_| true, apart);
@@ -181,7 +184,7 @@ impl Apply<'_> {
     }
 }
 
-/// The axis information of a bool as signed arithmetic reads it: 0 or -1 in place of 0 or 1.
+/// Returns the axis information of a bool as signed arithmetic reads it: 0 or -1 in place of 0 or 1.
 pub(super) fn as_signed_bool(of: &AxisInfo) -> AxisInfo {
     let steps = of.steps.iter().map(|step| step.and_then(i64::checked_neg)).collect();
     AxisInfo { range: of.range.negated(), steps, ..of.clone() }

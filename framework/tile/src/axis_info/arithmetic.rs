@@ -12,20 +12,21 @@ pub(super) struct Operands<'a> {
 }
 
 impl Operands<'_> {
-    /// The steps of the result, each computed by `of` from the operands' steps of the same bit.
+    /// Returns the steps of the result: for each index bit, `of` computes the step from those of the two operands.
     fn steps(&self, of: impl Fn(Step, Step) -> Step) -> Steps {
         self.a.steps.iter().zip(&self.b.steps).map(|(a, b)| of(*a, *b)).collect()
     }
 
-    /// The steps that hold for any function of the two operands: 0 for bits that change neither operand, otherwise
-    /// unknown.
+    /// Returns the steps of a result that may be any function of the two operands: 0 for index bits that change neither
+    /// operand, unknown for all others.
     pub(super) fn unmoved(&self) -> Steps {
         self.steps(|a, b| (a == Some(0) && b == Some(0)).then_some(0))
     }
 
-    /// Powers of two that divide the elements of `a` and of `b` whose index bits with known `steps` are zero.
+    /// Returns, for `a` and for `b`, a power of two that divides every element for which all index bits with known
+    /// `steps` are zero.
     ///
-    /// `steps` are those of the result, so these elements determine the result's bases.
+    /// `steps` are those of the result, whose bases are computed from these elements.
     pub(super) fn divisibilities(&self, steps: &Steps) -> (u64, u64) {
         let kept = |bit: usize| steps.get(bit).is_some_and(Option::is_some);
         (self.a.divisibility_with(kept), self.b.divisibility_with(kept))
@@ -82,7 +83,7 @@ impl Apply<'_> {
         self.build(Range::of_bits(self.bits), divisibility, steps)
     }
 
-    /// The axis information of a signed maximum or minimum, which `of` computes for two numbers.
+    /// Returns the axis information of a signed maximum or minimum; `of` computes it for two numbers.
     ///
     /// A bit that changes both operands by the same amount changes the result by it.
     pub(super) fn extreme(&self, both: &Operands<'_>, of: impl Fn(i64, i64) -> i64) -> AxisInfo {
@@ -97,7 +98,7 @@ impl Apply<'_> {
         self.build(range, a.min(b), steps)
     }
 
-    /// The axis information of an unsigned maximum or minimum, which `of` computes for two nonnegative numbers.
+    /// Returns the axis information of an unsigned maximum or minimum; `of` computes it for two nonnegative numbers.
     ///
     /// Unless both ranges are nonnegative without assumptions, only bits that change neither operand have known steps.
     pub(super) fn unsigned_extreme(&self, both: &Operands<'_>, of: impl Fn(i64, i64) -> i64) -> AxisInfo {
@@ -109,7 +110,7 @@ impl Apply<'_> {
         self.build(both.a.range.or(both.b.range), a.min(b), steps)
     }
 
-    /// The axis information of `condition ? a : b`. A scalar condition makes the same choice for all elements.
+    /// Returns the axis information of `condition ? a : b`. A scalar condition makes the same choice for all elements.
     pub(super) fn choice(&self, condition: &AxisInfo, both: &Operands<'_>) -> AxisInfo {
         match condition.range.single() {
             Some(0) => return self.kept(both.b),
@@ -127,7 +128,7 @@ impl Apply<'_> {
         self.build(both.a.range.or(both.b.range), a.min(b), steps)
     }
 
-    /// The axis information of a comparison of operands of `operand_bits` bits.
+    /// Returns the axis information of a comparison of operands of `operand_bits` bits.
     ///
     /// All elements of a group that lies on one side of the bound have the same result.
     pub(super) fn comparison(&self, predicate: &str, both: &Operands<'_>, operand_bits: u32) -> AxisInfo {
@@ -169,12 +170,14 @@ impl Apply<'_> {
     }
 }
 
-/// Whether a comparison has the same result as one of the signed numbers that ranges bound.
+/// Whether a comparison has the same result as the signed comparison of the numbers, of which the ranges are known.
+/// `is_unsigned` states that no operand is negative.
 fn follows(predicate: &str, is_unsigned: bool) -> bool {
     is_unsigned || !predicate.starts_with('u')
 }
 
-/// The result of comparing any number of range `a` with any of `b`; `None` if both results are possible.
+/// Returns the result of a comparison if it is the same for every number of range `a` with every number of range `b`;
+/// otherwise `None`.
 fn decided(predicate: &str, a: Range, b: Range) -> Option<bool> {
     let (below, above) = (a.max < b.min, a.min > b.max);
     let (at_most, at_least) = (a.max <= b.min, a.min >= b.max);

@@ -6,7 +6,7 @@ use super::groups::Groups;
 use super::info::{MOST, Steps, power_in};
 use super::{AxisInfo, Range};
 
-/// The way in which an operation reads its operands and rounds the quotient.
+/// The signedness of the operands of a division, and the rounding of the quotient.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Division {
     /// Signed, rounded toward zero.
@@ -18,9 +18,9 @@ pub(super) enum Division {
 }
 
 impl Division {
-    /// Whether a quotient of a number in `dividend` by a positive number is rounded down.
+    /// Whether the quotient of any number in the range `dividend` by a positive number is rounded down.
     ///
-    /// A signed or unsigned quotient is if no dividend is negative; a shift right always is.
+    /// Signed and unsigned quotients are if no dividend is negative; results of shifts right always are.
     fn rounds_down(self, dividend: Range) -> bool {
         match self {
             Self::Signed => dividend.is_natural(),
@@ -33,7 +33,7 @@ impl Division {
         divisor.min > 0 && (self != Self::Unsigned || !divisor.assumed)
     }
 
-    /// Whether a number that is not negative is divided by one of unknown sign, such as a number of blocks from an
+    /// Whether the dividend is not negative but the sign of the divisor is unknown, as of a number of blocks that is an
     /// argument.
     ///
     /// The quotient of scalars, which are often numbers of blocks, then assumes that the divisor is positive.
@@ -42,7 +42,8 @@ impl Division {
     }
 }
 
-/// The groups of elements with equal quotients, and a predicate of the index bits outside groups whose effect is known.
+/// Returns the groups of elements with equal quotients, and a predicate: whether an index bit outside the groups
+/// changes the quotient by a known amount.
 ///
 /// The predicate holds for the bits that change the dividend by multiples of `divisor`. If the divisor is unknown
 /// (`None`), it holds for those that change neither operand.
@@ -93,7 +94,8 @@ impl Apply<'_> {
         self.build(range, divisibility, steps)
     }
 
-    /// The quotient of `a` by plus or minus a power of two that divides all elements; `None` if `by` is anything else.
+    /// Returns the axis information of the quotient if `by` is plus or minus a power of two that divides all elements
+    /// of `a`; otherwise `None`.
     fn exact_quotient(&self, a: &AxisInfo, by: i64) -> Option<AxisInfo> {
         let power = by.checked_abs().filter(|by| by.count_ones() == 1)? as u64;
         if !a.divisibility().is_multiple_of(power) {
@@ -129,7 +131,8 @@ impl Apply<'_> {
         self.build_remainder(both, divisor, range)
     }
 
-    /// Builds the remainder of a division that rounds down, with results in `range`; `divisor` is `None` if unknown.
+    /// Builds the axis information of the remainder of a division that rounds down; the results are in `range`.
+    /// `divisor` is `None` if it is unknown.
     ///
     /// Groups keep their steps, and a step that is a multiple of the divisor becomes 0.
     fn build_remainder(&self, both: &Operands<'_>, divisor: Option<i64>, range: Range) -> AxisInfo {
@@ -145,8 +148,7 @@ impl Apply<'_> {
         self.build(range, divisibility, steps)
     }
 
-    /// The axis information of the low bits of `a`, those of `mask`: its remainder by the power of two `mask + 1`,
-    /// rounded down.
+    /// Returns the axis information of `a & mask`: the remainder, rounded down, by the power of two `mask + 1`.
     pub(super) fn low_bits(&self, a: &AxisInfo, mask: i64) -> AxisInfo {
         let by = AxisInfo { range: Range::of(mask + 1), ..AxisInfo::constant(mask + 1, self.ty) };
         let max = if a.range.is_unsigned() { a.range.max.min(mask) } else { mask };
@@ -156,7 +158,7 @@ impl Apply<'_> {
         self.build_remainder(&Operands { a, b: &by }, Some(mask + 1), Range::between(0, max))
     }
 
-    /// The axis information of the high bits of `a`: the number rounded down to a multiple of the power of two `power`.
+    /// Returns the axis information of `a` rounded down to a multiple of the power of two `power`.
     pub(super) fn high_bits(&self, a: &AxisInfo, power: u64) -> AxisInfo {
         let apart = |bit: usize| a.steps[bit].is_some_and(|step| power_in(step) >= power);
         let groups = Groups::find(a, power, |_| true, apart);

@@ -17,7 +17,7 @@ const ROUNDS: usize = 256;
 /// Axis information of all values of a function.
 #[derive(Debug, Clone)]
 pub struct AxisInfoMap {
-    /// The axis information of each value, by value index; `None` as in [`AxisInfoMap::get`].
+    /// The axis information of each value, by value index; `None` in the cases of [`AxisInfoMap::get`].
     known: Vec<Option<AxisInfo>>,
 }
 
@@ -44,7 +44,7 @@ impl AxisInfoMap {
         Self { known: flow.known }
     }
 
-    /// The axis information of a value; `None` if nothing is known about it.
+    /// Returns the axis information of a value; `None` if nothing is known about it.
     ///
     /// That is so for types other than integers and pointers, for poison, and for code that the analysis does not
     /// reach.
@@ -121,8 +121,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Gives the arguments of warp partitions, which stand for the operands that they capture, the operands'
-    /// information.
+    /// Assigns to each argument of a warp partition the axis information of the operand that it captures.
     fn captured(&mut self, op: Op) {
         let operation = self.body.op(op);
         for region in operation.regions.iter().skip(1) {

@@ -5,21 +5,23 @@ use smallvec::SmallVec;
 use super::AxisInfo;
 use super::info::power_in;
 
-/// Index bits that distinguish the elements of groups.
+/// Groups of elements between the same two neighbouring multiples of a number, as the index bits that number the
+/// elements of a group.
 ///
 /// All elements of a group lie between two neighbouring multiples of a power of two. So their quotients by a multiple
 /// of that power are equal, and their remainders differ as the elements do.
 pub(super) struct Groups {
     within: SmallVec<[bool; 12]>,
-    /// A power of two that divides the first element of each group, without the steps of the bits that are `apart`.
+    /// A power of two that divides the first element of each group whose index bits that are `apart` (see
+    /// [`Groups::find`]) are zero.
     pub(super) start: u64,
 }
 
 impl Groups {
-    /// Finds the largest groups that end before the next multiple of `limit`; only the `candidates` may distinguish
-    /// elements.
+    /// Finds the largest groups whose elements lie below the same next multiple of `limit`. Only index bits for which
+    /// `candidates` is true may number the elements of a group.
     ///
-    /// The bits that are `apart` are in no group, and their steps must be multiples of `limit`.
+    /// Index bits for which `apart` is true number no elements of groups; their steps must be multiples of `limit`.
     pub(super) fn find(
         of: &AxisInfo,
         limit: u64,
@@ -36,14 +38,14 @@ impl Groups {
             if length < start.min(limit) {
                 return Self { within, start };
             }
-            // A bit that leaves the groups changes the first elements of groups.
+            // Without this bit, more elements are the first ones of groups.
             let Some(largest) = members().max_by_key(|&bit| steps[bit]) else { return Self { within, start } };
             start = start.min(steps[largest].map_or(1, power_in));
             within[largest] = false;
         }
     }
 
-    /// Whether a bit distinguishes elements of a group.
+    /// Whether an index bit numbers the elements of a group.
     pub(super) fn has(&self, bit: usize) -> bool {
         self.within[bit]
     }

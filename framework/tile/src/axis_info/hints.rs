@@ -26,13 +26,13 @@ pub(super) fn refine(mut info: AxisInfo, attributes: &Attributes) -> AxisInfo {
     };
     set_steps(contiguity, &|bit| unit.checked_shl(bit).unwrap_or(0));
     set_steps(constancy, &|_| 0);
-    // Every base is the first element of a group along any axis, so the number of each axis divides it.
+    // Every base is the first element of a group along each axis, so the divisor that is given for any axis divides it.
     info.divisibility = divisibility.into_iter().map(power).fold(info.divisibility, u64::max);
     info
 }
 
 impl AxisInfo {
-    /// Sets a step that was unknown.
+    /// Sets the step of an index bit to `step` if it is unknown.
     fn refine_step(&mut self, at: IndexBit, step: i64) {
         if self.bits.get(at.axis).is_some_and(|bits| at.bit < *bits) {
             let position = self.start_of(at.axis) + at.bit as usize;

@@ -59,13 +59,13 @@ pub struct AxisInfo {
     pub(super) unit: i64,
 }
 
-/// The largest power of two that divides a number, at most [`MOST`].
+/// Returns the largest power of two that divides a number, at most [`MOST`].
 pub(super) fn power_in(value: i64) -> u64 {
     if value == 0 { MOST } else { (1 << value.trailing_zeros()).min(MOST) }
 }
 
 impl AxisInfo {
-    /// The axis information that holds for every value of this type.
+    /// Returns the axis information that holds for every value of this type.
     #[must_use]
     pub fn nothing(ty: &TileType) -> Self {
         let unit = match ty.element() {
@@ -98,7 +98,7 @@ impl AxisInfo {
         self.bits.len()
     }
 
-    /// The position in `steps` of the lowest index bit of an axis.
+    /// Returns the position in `steps` of the lowest index bit of an axis.
     pub(super) fn start_of(&self, axis: usize) -> usize {
         self.bits.iter().skip(axis + 1).sum::<u32>() as usize
     }
@@ -108,7 +108,7 @@ impl AxisInfo {
         self.bits.iter().enumerate().rev().flat_map(|(axis, &bits)| (0..bits).map(move |bit| IndexBit { axis, bit }))
     }
 
-    /// The step of an index bit; `None` if the value has no such bit.
+    /// Returns the step of an index bit; `None` if it is unknown, or if the value has no such bit.
     #[must_use]
     pub fn step(&self, at: IndexBit) -> Step {
         let known = self.bits.get(at.axis).is_some_and(|bits| at.bit < *bits);
@@ -121,7 +121,8 @@ impl AxisInfo {
         self.step(at) == Some(0)
     }
 
-    /// A power of two that divides every element whose index bits in `zeroed` are zero.
+    /// Returns a power of two that divides every element for which the index bits that `zeroed` selects (by position in
+    /// `steps`) are zero.
     pub(super) fn divisibility_with(&self, zeroed: impl Fn(usize) -> bool) -> u64 {
         let set = self.steps.iter().enumerate().filter(|(bit, _)| !zeroed(*bit));
         set.filter_map(|(_, step)| step.map(power_in)).fold(self.divisibility, u64::min)
@@ -141,7 +142,7 @@ impl AxisInfo {
         self.divisibility_with(|_| false)
     }
 
-    /// The axis information along one axis, as Triton has it; [`DimInfo::NOTHING`] if there is no such axis.
+    /// Returns the axis information along one axis as Triton has it; [`DimInfo::NOTHING`] if there is no such axis.
     #[must_use]
     pub fn axis(&self, axis: usize) -> DimInfo {
         let Some(&bits) = self.bits.get(axis) else { return DimInfo::NOTHING };
@@ -158,8 +159,8 @@ impl AxisInfo {
         }
     }
 
-    /// The index bits that number the elements of the widest aligned vectors, along any axes; the lowest bit comes
-    /// first.
+    /// Returns the index bits that number the elements of the widest aligned vectors, along any axes; the lowest bit
+    /// comes first.
     ///
     /// They change an element by one, two, four, ... units, and the first element of each vector is a multiple of the
     /// vector's size.
@@ -180,7 +181,7 @@ impl AxisInfo {
         run[..length].iter().map(|&bit| all[bit]).collect()
     }
 
-    /// The join: information that holds for both values.
+    /// Returns the join of the information on two values: everything that holds for both.
     #[must_use]
     pub fn or(&self, other: &Self) -> Self {
         let steps: Steps = self.steps.iter().zip(&other.steps).map(|(a, b)| if a == b { *a } else { None }).collect();

@@ -7,7 +7,7 @@ use super::{AxisInfo, Range};
 use crate::op::name::{arith, tt, ttg};
 use crate::{Attribute, Body, Op, TileType};
 
-/// The operation whose axis information is computed; `known` gives that of an operand by its index.
+/// The operation whose axis information is computed; `known` returns the axis information of the operand with an index.
 struct Context<'a> {
     body: &'a Body,
     op: Op,
@@ -15,7 +15,7 @@ struct Context<'a> {
     known: &'a dyn Fn(usize) -> Option<AxisInfo>,
 }
 
-/// The axis information of the results of an operation, of which only those of `tt.split` are several.
+/// Returns the axis information of an operation's result; for `tt.split`, which has two results, it holds for both.
 ///
 /// `None` if the operation has no transfer function, or if an operand has no information.
 pub(super) fn results(body: &Body, op: Op, known: &dyn Fn(usize) -> Option<AxisInfo>) -> Option<AxisInfo> {
@@ -38,7 +38,8 @@ impl Context<'_> {
         self.body.op(self.op).attributes.get(name).and_then(Attribute::as_integer)
     }
 
-    /// The axis information of constants, ranges, and results with an operand's elements, reordered or converted.
+    /// Returns the axis information of a constant, of a range, or of a result with an operand's elements, reordered or
+    /// converted; `None` for other operations.
     fn reordered(&self) -> Option<AxisInfo> {
         let (apply, operation) = (&self.apply, self.body.op(self.op));
         let one = || (self.known)(0);
@@ -66,7 +67,7 @@ impl Context<'_> {
         })
     }
 
-    /// The axis information of a load: equal pointers, masks and replacements give equal elements.
+    /// Returns the axis information of a load: equal pointers, masks and replacements give equal elements.
     fn loaded(&self) -> Option<AxisInfo> {
         let count = self.body.op(self.op).operands.len();
         let all: Vec<AxisInfo> = (0..count).map(|index| (self.known)(index)).collect::<Option<_>>()?;

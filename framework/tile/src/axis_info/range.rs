@@ -60,7 +60,8 @@ impl Range {
         Self { min: self.min.min(other.min), max: self.max.max(other.max), assumed: self.assumed || other.assumed }
     }
 
-    /// The range from `min` to `max`, with bounds that are assumed if those of this range or of `other` are.
+    /// Returns the range from `min` to `max`, whose bounds are computed from those of this range and of `other`. They
+    /// are assumed if those of either range are.
     pub(super) fn derived(self, other: Self, min: i64, max: i64) -> Self {
         Self { min, max, assumed: self.assumed || other.assumed }
     }
@@ -70,7 +71,8 @@ impl Range {
         Self { min: self.max.saturating_neg(), max: self.min.saturating_neg(), assumed: self.assumed }
     }
 
-    /// The range of the results of an operation that is monotone in each operand for every value of the other one.
+    /// Returns the range of the results of an operation that is monotone in each operand if the other operand stays the
+    /// same.
     ///
     /// It contains the results for all pairs of bounds, limited to the numbers of `bits` bits, since signed arithmetic
     /// is assumed not to overflow.

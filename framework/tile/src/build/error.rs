@@ -21,7 +21,7 @@ pub enum BuildError {
     /// There are more operands than the operation accepts.
     #[error("`{0}` does not take so many operands")]
     TooManyOperands(Arc<str>),
-    /// The type of a result can neither be inferred nor was given.
+    /// The type of a result was not given, and cannot be inferred from the operands.
     #[error("the type of the result `{result}` of `{operation}` cannot be inferred: pass it")]
     UnknownType {
         /// Name of the operation.

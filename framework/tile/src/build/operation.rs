@@ -219,7 +219,8 @@ impl<'b, 'd> OperationBuilder<'b, 'd> {
     }
 }
 
-/// The types of each group of results: those in `given`, or, if it is `None`, those that the definition's rules infer.
+/// Returns the types of each group of results: the types `given` or, if that is `None`, those that the definition's
+/// rules infer.
 fn result_types(
     body: &Body,
     definition: &Definition,
@@ -242,9 +243,9 @@ fn result_types(
     complete(definition, types).ok_or_else(|| unknown(definition))
 }
 
-/// The types of each group of results; `None` if those of a group that must not be empty are unknown.
+/// Returns the types of each group of results; `None` if a group that must not be empty has unknown types.
 ///
-/// A rule that gives the types of operands as those of a result group also gives the result's types from the operands'.
+/// Rules such as `lhs = result` are also used in reverse: the types of the operands `lhs` are then those of `result`.
 fn complete(definition: &Definition, types: GroupTypes) -> Option<Vec<Vec<TileType>>> {
     let groups = definition.results.iter().zip(types.results);
     groups
@@ -252,7 +253,7 @@ fn complete(definition: &Definition, types: GroupTypes) -> Option<Vec<Vec<TileTy
             Some(known) => Some(known),
             None if group.count.allows(0) => Some(Vec::new()),
             None => {
-                // By a rule `lhs = result`, the operands `lhs` determine the type of `result` too.
+                // Use a rule `lhs = result` in reverse: the operands `lhs` determine the type of `result`.
                 let rule =
                     definition.types.iter().find(|rule| rule.expression == Expression::Same(group.name.clone()))?;
                 let source = definition.operand_group(&rule.target)?;

@@ -126,8 +126,9 @@ impl Writer<'_> {
         Ok(cloner.to.unary(tt::FP_TO_FP, numbers, ty.with_element(TileType::Float(Float::F32)))?)
     }
 
-    /// Reduces a tensor along its last axis, by the first of two operations, or by the second if NaN propagates. The
-    /// reduced tensor has the type of the foreign operation's last result.
+    /// Returns a tensor and its minimum or maximum along the last axis. `combine` names the operation that combines two
+    /// elements, and the one to use instead if NaN propagates. The reduced tensor has the type of the foreign
+    /// operation's last result.
     fn with_extreme(
         &self,
         cloner: &mut IrCloner<'_, '_, '_>,

@@ -19,7 +19,7 @@ struct Pair {
 }
 
 impl Writer<'_> {
-    /// The part of tensor `full` that is the foreign operation's result, at the offsets in its attribute
+    /// Returns the part of the tensor `full` that is the foreign operation's result, at the offsets in the attribute
     /// `static_offsets`.
     pub(super) fn extracted(&self, cloner: &mut IrCloner<'_, '_, '_>, full: Value) -> Rewritten<Value> {
         let operation = cloner.from.op(self.op);
@@ -45,7 +45,7 @@ impl Writer<'_> {
         Ok(part)
     }
 
-    /// The `size` elements of a tensor from `offset` on along an axis.
+    /// Returns the `size` elements of a tensor from `offset` on along an axis.
     fn range(
         &self,
         cloner: &mut IrCloner<'_, '_, '_>,
@@ -61,8 +61,8 @@ impl Writer<'_> {
         self.joined(cloner, &tiles, axis)
     }
 
-    /// The `size` elements from `start`, a multiple of `size`, along an axis: halves the tensor until only these
-    /// remain.
+    /// Returns the `size` elements from `start`, a multiple of `size`, along an axis: halves the tensor until only
+    /// these remain.
     fn tile(
         &self,
         cloner: &mut IrCloner<'_, '_, '_>,
@@ -79,8 +79,8 @@ impl Writer<'_> {
         Ok(full)
     }
 
-    /// The foreign operation's result, composed of `parts` of one shape side by side along all axes; the last axis is
-    /// the fastest.
+    /// Returns the foreign operation's result, composed of `parts` of one shape side by side along all axes; the last
+    /// axis is the fastest.
     pub(super) fn concatenated(&self, cloner: &mut IrCloner<'_, '_, '_>, parts: &[Value]) -> Rewritten<Value> {
         let result = cloner.from.op(self.op).results.first().copied();
         let shape = result.and_then(|result| cloner.from.ty(result).shape().map(<[u64]>::to_vec)).unwrap_or_default();
@@ -230,7 +230,8 @@ impl Writer<'_> {
         self.pack(cloner, code, axis)
     }
 
-    /// Copies the block of each descriptor to the memory at the same position, if the descriptor's predicate is true.
+    /// Emits a copy of the block of each descriptor to the memory at the same position in the other list, if the
+    /// descriptor's predicate is true.
     pub(super) fn fused_copies(
         &self,
         cloner: &mut IrCloner<'_, '_, '_>,

@@ -1,10 +1,10 @@
-//! Defines the default layout of tensors that are loaded from memory of the block without an explicit layout.
+//! Defines the default layout of tensors that are loaded from shared or tensor memory without an explicit layout.
 
 use crate::op::name::ttg;
 use crate::{Attribute, Attributes, Body, LayoutName, MemDescType, Op, TileType};
 use tilewright_layout::parse_spec;
 
-/// The type of a tensor loaded from `memory`, in the default layout.
+/// Returns the type of a tensor that is loaded from `memory`, in the default layout.
 ///
 /// A lane has adjacent elements along the last axis, and lanes divide the last axes first. All warps and the blocks of
 /// a cluster divide the first axis. The type has no layout if the module does not give the numbers of warps and lanes.

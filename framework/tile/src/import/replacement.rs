@@ -8,13 +8,14 @@ use std::collections::BTreeMap;
 pub(super) struct Replacement {
     /// The terms that replace the foreign operation; empty if it is dropped.
     pub(super) terms: Vec<Term>,
-    /// Other terms that replace a foreign operation, by the name of an operand or attribute that it must have.
+    /// Alternative terms for foreign operations that have a certain operand or attribute, by its name.
     ///
     /// `name=keyword` stands for an attribute with this value.
     pub(super) having: BTreeMap<String, Vec<Term>>,
     /// The condition under which the terms are executed; `None` if always.
     pub(super) when: Option<Term>,
-    /// The operand that the foreign operation initializes.
+    /// The operand that the foreign operation initializes; no code is emitted at the operation. `None` for other
+    /// operations.
     ///
     /// Its terms are emitted at later operations that use this operand and whose rule is `remembered(...)`.
     pub(super) remember: Option<Term>,

@@ -28,7 +28,7 @@ struct Importing<'i> {
     imports: &'i Imports,
     dialects: &'i Dialects,
     module: &'i Attributes,
-    /// For each value that a foreign operation initializes, by the value in the new function, that operation.
+    /// For each value of the new function that a foreign operation initializes, this foreign operation.
     remembered: HashMap<Value, Op>,
 }
 
@@ -91,7 +91,8 @@ impl Rewrite for Importing<'_> {
 }
 
 impl Importing<'_> {
-    /// Emits the replacement of the operation that initialized the operand of `op`, with the result type of `op`.
+    /// Emits the replacement of the earlier operation that initialized the operand of `op`; its results have the types
+    /// of the results of `op`.
     fn recall(&self, cloner: &mut IrCloner<'_, '_, '_>, op: Op) -> Rewritten<Values> {
         let operation = cloner.from.op(op);
         let key = operation.operands.first().map(|value| cloner.value(*value));

@@ -26,7 +26,7 @@ use tilewright_layout::text::{Cursor, Parsed};
 /// A term of an import rule.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Term {
-    /// The operands of a group of the foreign operation, or one of them by its index.
+    /// The operands of a group of the foreign operation, by its name, or one operand by its index.
     Operands(String),
     /// A number literal. Its type is that of another operand of the operation, or `i32` if that is unknown.
     Number(String),
@@ -71,7 +71,7 @@ impl Term {
     }
 }
 
-/// The rule that gives the result type of a term's operation. Groups are those of the foreign operation.
+/// The rule that gives the result type of the operation in a term. Group names are those of the foreign operation.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Shape {
     /// Inferred from the operands, as the operation's definition states.

@@ -15,7 +15,8 @@ pub(super) struct Writer<'i> {
     pub op: Op,
 }
 
-/// The foreign operation whose attributes the operation of its last term gets, and the result types for that operation.
+/// The foreign operation that terms replace, as needed for the operation of the last term, which gets its attributes,
+/// and these result types.
 #[derive(Clone, Copy)]
 pub(super) struct Outermost<'o> {
     operation: &'o Operation,
@@ -23,7 +24,7 @@ pub(super) struct Outermost<'o> {
 }
 
 impl Outermost<'_> {
-    /// Whether the foreign operation has results, of which all but the first are async tokens.
+    /// Whether the foreign operation has results, and all but the first are async tokens.
     fn is_one(&self) -> bool {
         !self.types.is_empty() && self.types.iter().skip(1).all(is_token)
     }
@@ -39,8 +40,8 @@ impl Writer<'_> {
         self.terms_as(cloner, terms, self.op)
     }
 
-    /// Emits terms, and returns the values of the last, whose operation gets the result types of the foreign operation
-    /// `of`.
+    /// Emits terms, and returns the values of the last. The operation of the last term gets the result types of the
+    /// foreign operation `of`.
     pub fn terms_as(&self, cloner: &mut IrCloner<'_, '_, '_>, terms: &[Term], of: Op) -> Rewritten<Values> {
         let Some((last, before)) = terms.split_last() else { return Ok(Values::new()) };
         for term in before {
@@ -165,7 +166,7 @@ impl Writer<'_> {
         Ok(groups)
     }
 
-    /// The result type that the term states; `None` if it follows from the operands.
+    /// Returns the result type that the term states; `None` if it is to be inferred from the operands.
     fn result(&self, cloner: &IrCloner<'_, '_, '_>, call: &Call, groups: &[Values]) -> Option<TileType> {
         let first = groups.iter().flatten().next().map(|value| cloner.to.ty(*value).clone());
         match &call.ty {
@@ -215,7 +216,8 @@ fn as_kind(value: &Attribute, kind: &AttributeKind) -> Attribute {
     word.map_or_else(|| value.clone(), |(word, _)| Attribute::Keyword(word.as_str().into()))
 }
 
-/// The value of the attribute that a term states as `source`; `None` if the foreign operation lacks an attribute in it.
+/// Returns the value of the attribute that a term states as `source`; `None` if the foreign operation lacks an
+/// attribute to which `source` refers.
 fn explicit_attribute(
     definition: &Definition,
     name: &str,
@@ -244,7 +246,7 @@ fn explicit_attribute(
     }
 }
 
-/// The foreign operation's attribute with this name, or its default if the text omits it.
+/// Returns the foreign operation's attribute with this name or, if the text omits it, its default.
 fn foreign_attribute<'o>(foreign: &'o Operation, name: &str) -> Option<&'o Attribute> {
     let default = || foreign.definition.attribute(name).and_then(|row| row.default.as_ref());
     foreign.attributes.get(name).or_else(default)

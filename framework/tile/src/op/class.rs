@@ -11,7 +11,7 @@ pub struct TypeSet {
     element: Element,
 }
 
-/// The type around the elements.
+/// The kinds of types in a set, apart from the type of their elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Container {
     /// Any type.
@@ -24,13 +24,13 @@ enum Container {
     Scalar,
     /// A tensor in shared memory or in tensor memory (`ttg.memdesc`).
     Memory,
-    /// A tensor in registers or in memory of the block.
+    /// A tensor in registers, or in shared or tensor memory.
     TensorOrMemory,
     /// A tensor descriptor.
     Descriptor,
     /// A view of a tensor in global memory, with a layout.
     View,
-    /// A tensor in registers, in memory of the block, or in global memory.
+    /// A tensor in registers, in shared or tensor memory, or in global memory.
     AnyTensor,
     /// An async token.
     Token,
@@ -52,7 +52,7 @@ impl TypeSet {
     /// All types.
     pub const ANY: Self = Self { container: Container::Any, element: Element::Any };
 
-    /// The class of a keyword of dialect files; `None` for other words.
+    /// Returns the set of types that a keyword of dialect files names; `None` for other words.
     ///
     /// `int`, `float`, `number`, `integer_or_index`, `float_or_byte`, `i1` to `i64`, `pointer` and `value` are a scalar
     /// or a tensor; the prefix `scalar.` or `tensor.` restricts them. Others are `tensor`, `memory`, `operand` (a
@@ -90,7 +90,7 @@ impl TypeSet {
         Some(Self { container, element })
     }
 
-    /// Whether a type belongs to the class.
+    /// Whether a type belongs to the set.
     #[must_use]
     pub fn holds(self, ty: &TileType) -> bool {
         let is_tensor = matches!(ty, TileType::Tensor(_));
@@ -112,13 +112,14 @@ impl TypeSet {
         is_in_container && self.element.holds(ty.element())
     }
 
-    /// Whether all types of the class are scalars or tensors.
+    /// Whether all types of the set are scalars or tensors.
     #[must_use]
     pub(crate) fn is_of_values(self) -> bool {
         matches!(self.container, Container::ScalarOrTensor | Container::Tensor | Container::Scalar)
     }
 
-    /// The type constructor (the word before `<`) that all types of the class have, so that a text format may omit it.
+    /// Returns the type constructor (the word before `<`) that all types of the set have, so that a text format may
+    /// omit it.
     ///
     /// `None` if they have none in common.
     #[must_use]

@@ -128,7 +128,7 @@ pub struct Flags {
 }
 
 impl Flags {
-    /// The first keyword in `flags`, a text `<...>`, that the set does not contain; `None` if it contains all.
+    /// Returns the first keyword in `flags`, a text `<...>`, that the set does not contain; `None` if it contains all.
     pub(crate) fn unknown<'f>(&self, flags: &'f str) -> Option<&'f str> {
         let words = flags.trim().trim_start_matches('<').trim_end_matches('>').split([',', '|']).map(str::trim);
         words.into_iter().find(|word| !self.words.iter().any(|known| known == word))
@@ -162,8 +162,8 @@ pub struct Traits {
 }
 
 impl OperandGroup {
-    /// Divides `count` values among groups if the text does not state their numbers; `None` for too few or too many
-    /// values.
+    /// Returns the number of values of each group if `count` values are divided among groups whose sizes the text does
+    /// not state. `None` for too few or too many values.
     ///
     /// Each group that must have one value gets one. In order, an optional group takes one of the rest, and a group of
     /// any number takes all of it, or an equal share if there are several such groups.

@@ -27,7 +27,7 @@ pub struct Dialects {
     /// The names of the dialects.
     names: BTreeSet<String>,
     operations: BTreeMap<Arc<str>, Arc<Definition>>,
-    /// The current name of each operation or attribute, by its earlier name.
+    /// For each earlier name of an operation or attribute, its current name.
     renamed: BTreeMap<String, String>,
     /// The default parameters of each layout family, by the family's name.
     layouts: BTreeMap<String, FamilySpec>,

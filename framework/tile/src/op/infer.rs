@@ -3,7 +3,8 @@
 use super::{Definition, Expression};
 use crate::types::TileType;
 
-/// The types of the values of each operand and result group; `None` for a group whose types are not known yet.
+/// The types of the values of each operand group and of each result group; `None` for a group whose types are not known
+/// yet.
 #[derive(Debug, Clone)]
 pub(crate) struct GroupTypes {
     pub operands: Vec<Option<Vec<TileType>>>,
@@ -37,10 +38,10 @@ impl GroupTypes {
         }
     }
 
-    /// The types that a rule gives to a group; `None` if they are not known yet.
+    /// Returns the types that the expression of a rule gives to a group; `None` if they are not known yet.
     ///
-    /// An operand group has `count` values of one type. For a result group, `count` is `None`: it has the types of
-    /// another group, or one value.
+    /// An operand group has `count` values, all of one type. For a result group, `count` is `None`: it has one value,
+    /// or the types of all values of the group that the expression names.
     fn apply_rule(
         &self,
         definition: &Definition,

@@ -112,7 +112,7 @@ impl Row {
     }
 }
 
-/// The name of a group in the type rules that the row does not define; `None` if it defines all.
+/// Returns the name of a group that the type rules mention but the row does not define; `None` if it defines all.
 fn unknown_group(definition: &Definition) -> Option<&str> {
     let rules = definition.types.iter().chain(definition.verify.iter().filter_map(Condition::as_types));
     let mut spoken = rules.flat_map(|rule| [Some(&*rule.target), rule.expression.groups()]).flatten();

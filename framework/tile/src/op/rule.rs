@@ -69,7 +69,7 @@ impl Expression {
         Ok(outer(Box::new(inner)))
     }
 
-    /// The name of the group to which the expression refers; `None` for a fixed type.
+    /// Returns the name of the group to whose type the expression refers; `None` for a fixed type.
     pub(super) fn groups(&self) -> Option<&str> {
         match self {
             Self::Same(name) => Some(name),
@@ -78,7 +78,8 @@ impl Expression {
         }
     }
 
-    /// The type of the expression, given the types of groups; `None` if the group's type is not known.
+    /// Returns the type of the expression; `known` returns the type of a group by its name. `None` if the type of the
+    /// group is not known.
     #[must_use]
     pub fn evaluate(&self, known: &dyn Fn(&str) -> Option<TileType>) -> Option<TileType> {
         match self {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crate::op::name::ttg;
 use crate::{Body, Op, Value};
 
-/// An allocation whose accesses are all in these lists: they access views of it, and none is asynchronous.
+/// An allocation in shared memory whose accesses are all known: they access views of it, and none is asynchronous.
 #[derive(Debug)]
 pub(super) struct Allocation {
     /// The operation that allocates; if it has an operand, it also stores this value.

@@ -23,7 +23,7 @@ pub fn make_captures_explicit(function: &Function) -> Function {
     function
 }
 
-/// The value that an argument of a partition region captures; if `value` is no such argument, `value` itself.
+/// Returns the value that an argument of a partition region captures; if `value` is no such argument, `value` itself.
 #[must_use]
 pub fn captured_value(body: &Body, value: Value) -> Value {
     let ValueOrigin::Argument(block, index) = body.origin(value) else { return value };

@@ -49,7 +49,8 @@ fn is_word(name: &str) -> bool {
         || matches!(name, LOAD | ASYNC_STORE | tw::BULK_TENSOR_STORE | tw::BULK_TENSOR_WAIT)
 }
 
-/// The last of the copies that follow a `tw.mbarrier_expect` in its block and complete the bytes that it expects.
+/// Returns the last of the copies that follow a `tw.mbarrier_expect` in its block and together transfer the bytes that
+/// it expects.
 ///
 /// The error says that the copies in the block do not transfer these bytes.
 fn last_copy(body: &Body, expect: Op) -> Result<Op, String> {
@@ -84,7 +85,8 @@ fn size(body: &Body, value: Value) -> i64 {
 struct AtOnce<'m> {
     module: &'m Attributes,
     in_groups: bool,
-    /// For each copy that is the last one for a `tw.mbarrier_expect`, that operation; empty without warp partitions.
+    /// For each copy that is the last one for some `tw.mbarrier_expect`, this `tw.mbarrier_expect`; empty without warp
+    /// partitions.
     last: HashMap<Op, Op>,
 }
 

@@ -31,7 +31,7 @@ pub fn forward_stores(module: &TileModule, dialects: &Dialects) -> Result<TileMo
     })
 }
 
-/// For each load that is replaced, the stored value.
+/// The rewrite that replaces loads from shared memory: for each, the stored value that it would load.
 struct Forward {
     stored: HashMap<Op, Value>,
 }

@@ -74,7 +74,7 @@ impl ControlFlowGraph {
         index == of
     }
 
-    /// The header of the outermost loop that control leaves before it reaches a block; `None` if there is none.
+    /// Returns the header of the outermost loop that control must leave on its way to a block; `None` if there is none.
     ///
     /// Such a loop contains the block's immediate dominator, but not the block.
     pub fn exited_loop(&self, index: usize) -> Option<usize> {
@@ -83,7 +83,7 @@ impl ControlFlowGraph {
         self.loops.iter().find(|(_, loop_blocks)| is_left(loop_blocks)).map(|(head, _)| *head)
     }
 
-    /// The merge blocks, with several forward predecessors, that this block immediately dominates.
+    /// Iterates over the merge blocks (blocks with several forward predecessors) that this block immediately dominates.
     ///
     /// Blocks that control reaches by leaving a loop are not among them.
     pub fn joins(&self, index: usize) -> impl Iterator<Item = usize> {

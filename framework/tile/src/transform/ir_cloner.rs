@@ -71,7 +71,8 @@ impl<'a, 'b, 'd> IrCloner<'a, 'b, 'd> {
         Self { function, from, to, call: Location::default(), values: HashMap::new(), blocks: HashMap::new() }
     }
 
-    /// The clone of a value. If none is bound, which happens only in invalid programs, it is the value itself.
+    /// Returns the clone of a value. If no clone is bound, which happens only in invalid programs, it returns the value
+    /// itself.
     pub fn value(&self, value: Value) -> Value {
         self.values.get(&value).copied().unwrap_or(value)
     }
@@ -94,13 +95,13 @@ impl<'a, 'b, 'd> IrCloner<'a, 'b, 'd> {
         values.iter().zip(copies).for_each(|(value, copy)| self.bind(*value, *copy));
     }
 
-    /// The types of values of the source body.
+    /// Returns the types of values of the source function's body.
     pub fn types(&self, values: &[Value]) -> Vec<TileType> {
         values.iter().map(|value| self.from.ty(*value).clone()).collect()
     }
 
-    /// Fills a new region with clones of the blocks of `region`; the new region's blocks exist, and `entry` is the
-    /// first.
+    /// Clones the operations of the blocks of `region` into the blocks of a new region, which exist already; `entry` is
+    /// the first of them.
     fn fill(&mut self, region: Region, entry: Block, rewrite: &mut dyn Rewrite) -> Result<(), TileViolation> {
         let blocks = self.from.blocks(region);
         let Some(first) = blocks.first() else { return Ok(()) };

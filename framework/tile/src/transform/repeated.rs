@@ -28,8 +28,8 @@ impl Structurizer<'_, '_, '_, '_> {
         };
         self.cloner.to.set_location(from.op(last).location.clone());
         let loop_condition = self.emit_is_exit(taken, head)?;
-        // The `scf.condition` passes the selector of the exit, then the arguments of the exits, then those of the back
-        // edge.
+        // The `scf.condition` passes the selector of the exit, then the block arguments of the exits, then those of the
+        // back edge.
         let number = (outgoing.along.len() > 1).then_some(taken);
         let passed: Values = number.iter().chain(outgoing.along.values().flatten()).chain(&next).copied().collect();
         self.cloner.to.op(scf::CONDITION).operand(loop_condition).operands("arguments", &passed).build()?;

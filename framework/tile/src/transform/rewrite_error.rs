@@ -29,7 +29,7 @@ impl From<TileViolation> for RewriteError {
 }
 
 impl RewriteError {
-    /// The error as a violation, reported at the operation that is being rewritten.
+    /// Converts the error to a violation that is reported at the operation that is being rewritten.
     pub(super) fn at(self, function: &Function, operation: &Operation) -> TileViolation {
         match self {
             Self::Build(error) => TileViolation::of(function, operation, error.to_string()),

@@ -13,7 +13,7 @@ use super::{IrCloner, Rewrite, Rewritten, each_function, rewrite_function};
 
 const SCALED_DOT: &str = tt::DOT_SCALED;
 
-/// One operand of a scaled dot: the names of the groups with the operand and its scales, and of its attributes.
+/// One operand of a scaled dot: the names of its operand group, of the group of its scales, and of its attributes.
 struct Side {
     operand: &'static str,
     scale: &'static str,

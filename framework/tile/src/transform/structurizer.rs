@@ -168,7 +168,8 @@ impl<'w, 'a, 'b, 'd> Structurizer<'w, 'a, 'b, 'd> {
         self.either(operation, is, reached, yes, no)
     }
 
-    /// Continues at the block `target` with the block arguments `along`: emits its code, or makes it an exit.
+    /// Branches to the block `target` with the block arguments `along`: emits the block's code here, or makes it an
+    /// exit.
     fn go(&mut self, target: usize, along: &[Value]) -> Rewritten<Exits> {
         if self.waits(target) {
             return Ok(Exits::one(target, along.into()));
@@ -279,12 +280,13 @@ impl Structurizer<'_, '_, '_, '_> {
         self.cloner.bind_all(&self.takes(target), along);
     }
 
-    /// The exits to which a branch to the block `target` leads: the block itself, or the exits of its code.
+    /// Returns the exits to which a branch to the block `target` leads: the block itself, or the exits of its code.
     fn exits_to(&self, target: usize) -> Vec<usize> {
         if self.waits(target) { vec![target] } else { self.exits[target].clone() }
     }
 
-    /// The types of the values that an exit takes; for the end of the region, those of the results.
+    /// Returns the types of the values that control passes to an exit; for the end of the region, those of the region's
+    /// results.
     fn along_types(&self, exit: usize) -> Vec<TileType> {
         if exit < self.graph.blocks.len() { self.cloner.types(&self.takes(exit)) } else { self.results.to_vec() }
     }

@@ -56,7 +56,7 @@ fn of_body(body: &mut Body) {
     }
 }
 
-/// Whether each operation is removed, by its index, and the stores that no operation reads.
+/// The operations to remove (a flag for each operation index), and the stores that no operation reads.
 struct Removed {
     ops: Vec<bool>,
     stores: DeadStores,
@@ -109,7 +109,7 @@ impl DeadStores {
         found
     }
 
-    /// The stores that have no reader after the operation `removed` is removed.
+    /// Returns the stores without any reader left after the operation `removed` is removed.
     fn without_reader(&mut self, removed: Op) -> Vec<Op> {
         let Some(at) = self.reads.remove(&removed) else { return Vec::new() };
         let (readers, stores) = &mut self.allocations[at];

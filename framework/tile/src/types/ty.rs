@@ -18,7 +18,7 @@ pub enum TileType {
     Pointer(Arc<Pointer>),
     /// A tensor in registers, distributed over the lanes of a block.
     Tensor(Arc<TensorType>),
-    /// A tensor in shared memory, or in another memory of the block (`ttg.memdesc`).
+    /// A tensor in shared or tensor memory (`ttg.memdesc`).
     Memory(Arc<MemDescType>),
     /// A descriptor of a tensor in global memory, for copies of blocks (`tt.tensordesc`).
     Descriptor(Arc<TensorDescriptorType>),
@@ -35,7 +35,7 @@ pub enum TileType {
 /// The signedness of an integer type, as in MLIR.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Signedness {
-    /// Without signedness; operations choose: `i32`.
+    /// No signedness, as `i32`: each operation determines how it reads the integer.
     Signless,
     /// Signed: `si32`.
     Signed,
@@ -66,7 +66,7 @@ pub struct TensorType {
     pub layout: Option<LayoutName>,
 }
 
-/// A tensor in memory of the block (`ttg.memdesc`).
+/// A tensor in shared or tensor memory (`ttg.memdesc`).
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct MemDescType {
     /// Number of elements along each axis.
@@ -266,7 +266,8 @@ impl TileType {
         }
     }
 
-    /// The pointee type; of a tensor of pointers, the tensor of pointees.
+    /// Returns the pointee type of a pointer; for a tensor of pointers, the tensor of the pointee type. `None` for
+    /// other types.
     #[must_use]
     pub fn pointee(&self) -> Option<Self> {
         match self.element() {

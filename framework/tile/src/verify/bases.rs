@@ -8,9 +8,10 @@ use super::Check;
 use super::layouts::rank;
 use crate::{LayoutName, MemDescType};
 
-/// The bases of a layout of registers: for each bit of an input, the element's coordinates that it adds.
+/// The bases of a distributed layout: for each bit of an input (register, lane, warp, block), the coordinates that it
+/// adds.
 ///
-/// Register bits that only count copies of elements are left out.
+/// Register bits that add nothing, because they number replicas, are left out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DistributedBases {
     /// Bases of the registers of a lane.
@@ -45,14 +46,15 @@ impl AllocatedLayout {
         basis.iter().zip(&self.shape).all(|(by, size)| by < size)
     }
 
-    /// Whether the tensor is only a part of its allocation along a basis of the cluster's blocks.
+    /// Whether a bit of the block's index leads out of the tensor, so that only some blocks of the cluster hold a part
+    /// of it.
     #[must_use]
     pub fn is_cut_across_blocks(&self) -> bool {
         !self.bases_of(Dim::BLOCK).iter().all(|basis| self.has(basis))
     }
 }
 
-/// For each input of a layout, by name, the row-major index of the element that each of its bits reaches.
+/// For each input of a layout, by name, the row-major index of the element that each bit of the input leads to.
 pub(super) type Columns = BTreeMap<&'static str, Vec<u64>>;
 
 /// Row-major strides of a shape.
@@ -64,9 +66,9 @@ fn strides(shape: &[u64]) -> Vec<u64> {
     strides
 }
 
-/// A layout as bases: for each input, by name, the coordinates that each of its bits adds.
+/// A layout as bases: for each input (such as `lane`), by name, the coordinates that each bit of the input adds.
 ///
-/// Register bits that only count copies of elements are left out.
+/// Register bits that add nothing, because they number replicas, are left out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Bases(pub(super) BTreeMap<&'static str, Vec<Vec<u64>>>);
 
@@ -98,14 +100,14 @@ impl Bases {
         Self(self.0.iter().map(|(name, bases)| (*name, bases.iter().map(|basis| change(basis)).collect())).collect())
     }
 
-    /// The same layout with row-major indices in a tensor of this shape in place of coordinates.
+    /// Returns the same layout with row-major indices in a tensor of this shape in place of coordinates.
     pub(super) fn flat(&self, shape: &[u64]) -> Columns {
         let strides = strides(shape);
         let index = |basis: &Vec<u64>| basis.iter().zip(&strides).map(|(by, stride)| by * stride).sum::<u64>();
         self.0.iter().map(|(name, bases)| (*name, bases.iter().map(index).collect())).collect()
     }
 
-    /// Without registers that hold copies.
+    /// Returns the bases without those of register bits that only number replicas.
     pub(super) fn without_copies(mut self) -> Self {
         if let Some(registers) = self.0.get_mut("register") {
             registers.retain(|basis| basis.iter().any(|by| *by != 0));
@@ -115,7 +117,8 @@ impl Bases {
 }
 
 impl Check<'_> {
-    /// The layout of a tensor of this shape; `None` if no given family builds it, or if the tensor is too large.
+    /// Returns the layout of a tensor of this shape; `None` if no family given to the verifier builds it, or if the
+    /// tensor is too large.
     pub(super) fn layout(&self, spec: &FamilySpec, shape: &[u64]) -> Option<Layout> {
         let bits: u32 = shape.iter().map(|size| size.checked_ilog2().unwrap_or(0)).sum();
         if bits > MAX_TENSOR_BITS {
@@ -124,18 +127,20 @@ impl Check<'_> {
         self.context.families.resolve(spec, shape, self.context.families).ok()
     }
 
-    /// The bases of a layout of registers for a tensor of this shape; `None` if no given family builds it.
+    /// Returns the bases of a distributed layout for a tensor of this shape; `None` if no family given to the verifier
+    /// builds it.
     pub(super) fn distributed(&self, spec: &FamilySpec, shape: &[u64]) -> Option<Bases> {
         Bases::of_registers(&self.layout(spec, shape)?)
     }
 
-    /// The bases of a layout of shared memory for a tensor of this shape; `None` if no given family builds it.
+    /// Returns the bases of a shared-memory layout for a tensor of this shape; `None` if no family given to the
+    /// verifier builds it.
     pub(super) fn memory(&self, spec: &FamilySpec, shape: &[u64]) -> Option<Bases> {
         Bases::of_memory(&self.layout(spec, shape)?)
     }
 
-    /// Whether two layouts of registers place the elements of a tensor of this shape equally; `None` if no given family
-    /// builds one.
+    /// Whether two distributed layouts place the elements of a tensor of this shape equally; `None` if no family given
+    /// to the verifier builds one of them.
     fn equivalent(&self, left: &FamilySpec, right: &FamilySpec, shape: &[u64]) -> Option<bool> {
         if left == right {
             return Some(true);
@@ -146,15 +151,15 @@ impl Check<'_> {
         }
     }
 
-    /// Whether two layouts of registers may place the elements of a tensor of this shape equally.
+    /// Whether two distributed layouts may place the elements of a tensor of this shape equally.
     ///
-    /// They may if no given family builds one of them.
+    /// They may if no family given to the verifier builds one of them.
     #[must_use]
     pub fn may_be_equal(&self, left: &LayoutName, right: &LayoutName, shape: &[u64]) -> bool {
         self.equivalent(left.spec(), right.spec(), shape) != Some(false)
     }
 
-    /// The layout of the allocation of a tensor in memory; `None` if no given family builds it.
+    /// Returns the layout of the allocation of a tensor in memory; `None` if no family given to the verifier builds it.
     ///
     /// Axes of the allocation that count buffers are left out.
     #[must_use]
@@ -166,7 +171,8 @@ impl Check<'_> {
         Some(AllocatedLayout { layout, shape: memory.shape[memory.shape.len() - rank..].to_vec() })
     }
 
-    /// The bases of a layout of registers for a tensor of this shape; `None` if no given family builds it.
+    /// Returns the bases of a distributed layout for a tensor of this shape; `None` if no family given to the verifier
+    /// builds it.
     #[must_use]
     pub fn bases(&self, layout: &LayoutName, shape: &[u64]) -> Option<DistributedBases> {
         let Bases(mut inputs) = self.distributed(layout.spec(), shape)?;

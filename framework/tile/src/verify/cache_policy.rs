@@ -11,10 +11,11 @@ const WORDS: [(&str, &[&str]); 2] = [
     ("eviction_policy", &["evict_normal", "evict_first", "evict_last"]),
 ];
 
-/// The cache modifiers that each kind of access must not have.
+/// The cache modifiers that are rejected for each kind of access.
 const NOT_OF: [(&str, &[&str]); 2] = [("load", &["wb", "wt"]), ("store", &["ca", "cv"])];
 
-/// Checks rule `cache_policy(load)`: the policy has known words, and a modifier that a load (or a store) may have.
+/// Checks rule `cache_policy(load)`: the words of the policy are known, and its modifier is allowed for loads (or
+/// stores).
 pub(super) fn cache_policy(check: &Check<'_>, arguments: &[String]) -> Checked {
     let Some(policy) = check.operation.attributes.get("cachePolicy") else { return Ok(()) };
     let text = policy.to_string();

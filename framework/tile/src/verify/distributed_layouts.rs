@@ -116,7 +116,7 @@ impl LayoutRules for Slice {
     }
 }
 
-/// Whether tensors with layouts of this storage are outside registers.
+/// Whether tensors whose layouts have this storage are in memory instead of registers.
 pub(super) fn is_elsewhere(storage: Storage) -> bool {
     matches!(storage, Storage::Memory(_) | Storage::Space)
 }
@@ -163,7 +163,7 @@ fn distribution_of_bases(spec: &FamilySpec) -> Option<Distribution> {
     })
 }
 
-/// The rules of `linear`: bases of registers, lanes, warps and blocks, each along one axis.
+/// The rules of `linear`: the bases of registers, lanes, warps and blocks each move along one axis.
 #[derive(Debug)]
 struct Linear;
 
@@ -197,7 +197,7 @@ impl LayoutRules for Linear {
     }
 }
 
-/// The rules of `generic_linear`: bases, of which those of warps may move along several axes.
+/// The rules of `generic_linear`: layouts given by bases, among which those of warps may move along several axes.
 #[derive(Debug)]
 struct GenericLinear;
 
@@ -237,7 +237,7 @@ pub(super) fn has_skewed_warps(spec: &FamilySpec) -> bool {
         || spec.parent.as_deref().is_some_and(has_skewed_warps)
 }
 
-/// `auto_encoding`: a layout that the compiler chooses.
+/// The rules of `auto_encoding`, which stands for a layout that the compiler chooses.
 #[derive(Debug)]
 struct Auto;
 

@@ -7,7 +7,7 @@ use tilewright_target::dominators;
 use crate::order::{reachable, successors};
 use crate::{Block, Body, Op, Region, ValueOrigin};
 
-/// A violation: the operation at which it is, `None` for the whole function, and the message.
+/// A violation: the operation that violates the rule (`None` for the function as a whole), and the message.
 type Broken = (Option<Op>, String);
 
 pub(super) fn check(body: &Body) -> Result<(), Broken> {

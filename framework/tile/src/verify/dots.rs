@@ -35,10 +35,10 @@ impl Check<'_> {
         self.scales(batches, [c[batches], c[batches + 1]], a[batches + 1].saturating_mul(a_k))
     }
 
-    /// The number of the operand's elements that one element of its tensor packs: across K, and along K.
+    /// Returns how many elements of an operand one element of its tensor packs: across K, and along K.
     ///
-    /// `element` names the attribute with the operand's element type, and `along_k` the one that says whether the
-    /// packing is along K.
+    /// `element` names the attribute with the operand's element type, and `along_k` the attribute that states whether
+    /// the packing is along K.
     fn packed(&self, element: &str, along_k: &str) -> [u64; 2] {
         let narrow = self.operation.attributes.get(element).and_then(Attribute::as_text) == Some("e2m1");
         let along = self.operation.attributes.get(along_k) != Some(&Attribute::Bool(false));
@@ -49,7 +49,8 @@ impl Check<'_> {
         }
     }
 
-    /// Checks the shape of the scales: one line for each row of A or column of B, and blocks that divide K.
+    /// Checks the shape of the scales of A and B: one line for each row of A or column of B, and in a line a number of
+    /// blocks that divides K.
     fn scales(&self, batches: usize, [rows, columns]: [u64; 2], k: u64) -> Checked {
         let sides = [("a_scale", rows, k), ("b_scale", columns, k)];
         for (group, lines, k) in sides {

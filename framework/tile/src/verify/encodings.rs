@@ -10,17 +10,17 @@ use super::layout_parameters::{number, power};
 use super::{Check, Checked, ensure};
 use crate::{Attribute, LayoutName, MemDescType, TensorType, TileType};
 
-/// The slice of a layout along an axis.
+/// Returns the slice of a layout along an axis: the layout without this axis.
 fn slice_of(parent: &FamilySpec, axis: usize) -> FamilySpec {
     FamilySpec::new("slice").with("dim", axis as i64).with_parent(parent.clone())
 }
 
-/// The slice of a layout along an axis: the layout without this axis.
+/// Returns the text of a layout for messages, in backquotes; `no layout` for `None`.
 pub(super) fn layout_text(layout: Option<&LayoutName>) -> String {
     layout.map_or_else(|| "no layout".to_owned(), |layout| format!("`{}`", layout.text()))
 }
 
-/// Checks that both tensors have a layout (`true`), or that neither has (`false`).
+/// Returns whether both tensors have a layout; an error if only one has.
 fn both(from: Option<&LayoutName>, to: Option<&LayoutName>) -> Result<bool, String> {
     ensure(from.is_some() == to.is_some(), || {
         format!(
@@ -33,7 +33,7 @@ fn both(from: Option<&LayoutName>, to: Option<&LayoutName>) -> Result<bool, Stri
 }
 
 impl Check<'_> {
-    /// The first operand and first result as tensors.
+    /// Returns the types of the first operand and the first result; `None` unless both are tensors.
     fn tensors(&self) -> Option<(&TensorType, &TensorType)> {
         let operand = self.operation.operands.first().and_then(|value| self.ty(*value).as_tensor())?;
         Some((operand, self.result_type()?.as_tensor()?))
@@ -161,7 +161,8 @@ pub(super) fn broadcast(check: &Check<'_>, _: &[String]) -> Checked {
     })
 }
 
-/// The layout of one half of a tensor that is split along its last axis; `None` if no given family builds the layout.
+/// Returns the layout of one half of a tensor that is split along its last axis; `None` if no family given to the
+/// verifier builds the tensor's layout.
 ///
 /// The inner error says that the lanes do not hold pairs of elements along the axis in their registers.
 fn half(check: &Check<'_>, spec: &FamilySpec, shape: &[u64], axis: usize) -> Option<Result<Bases, String>> {
@@ -302,7 +303,7 @@ pub(super) fn memory_trans(check: &Check<'_>, _: &[String]) -> Checked {
     }
 }
 
-/// `ttg.memdesc_reshape`: each element keeps its address.
+/// Checks `ttg.memdesc_reshape`: each element keeps its address.
 pub(super) fn memory_reshape(check: &Check<'_>, _: &[String]) -> Checked {
     let Some((from, to)) = check.memories() else { return Ok(()) };
     ensure(from.mutable == to.mutable, || "the operand and the result must both be mutable, or neither".to_owned())?;

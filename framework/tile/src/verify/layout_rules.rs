@@ -54,7 +54,7 @@ pub trait LayoutRules: fmt::Debug + Send + Sync {
     /// The family's name: `blocked` for `#ttg.blocked<...>`.
     fn family(&self) -> &'static str;
 
-    /// The place of tensors with layouts of the family.
+    /// The memory in which tensors with layouts of the family are stored, or that they are in registers.
     fn storage(&self) -> Storage;
 
     /// The parameters that a text may give, in `snake_case`; empty if the verifier does not check their names.
@@ -70,7 +70,8 @@ pub trait LayoutRules: fmt::Debug + Send + Sync {
         Ok(())
     }
 
-    /// The distribution of a layout of registers; `None` if the parameters do not determine it.
+    /// Returns the axes, lanes, warps and blocks of a distributed layout; `None` if the parameters do not determine
+    /// them.
     fn distribution(&self, _spec: &FamilySpec, _rules: &Rules) -> Option<Distribution> {
         None
     }
@@ -80,7 +81,8 @@ pub trait LayoutRules: fmt::Debug + Send + Sync {
         self.distribution(spec, rules).map(|distribution| distribution.rank)
     }
 
-    /// The distribution of the elements for a layout of registers; `None` if the parameters do not determine it.
+    /// Returns the number of blocks among which a memory layout divides a tensor (1 if it does not divide it); `None`
+    /// if the family has no memory layouts or the parameters do not determine the number.
     fn memory_blocks(&self, spec: &FamilySpec) -> Option<u64> {
         let Storage::Memory(_) = self.storage() else { return None };
         let bases =
@@ -107,7 +109,8 @@ pub trait LayoutRules: fmt::Debug + Send + Sync {
         }
     }
 
-    /// Checks that a dot with a result in a layout of the family multiplies elements of this type with this precision.
+    /// Checks that a dot with a result in the layout `spec`, of this family, may multiply elements of this type with
+    /// this precision.
     ///
     /// # Errors
     /// A message about the first violated rule.
@@ -115,12 +118,8 @@ pub trait LayoutRules: fmt::Debug + Send + Sync {
         Ok(())
     }
 
-    /// Checks that a dot may multiply elements of this type with this precision.
-    ///
-    /// The layout of the dot's result is `spec`, of this family.
-    ///
-    /// # Errors
-    /// A message about the first violated rule.
+    /// Returns the min number of elements along K that an operand of a dot must have if the dot's result has a layout
+    /// of the family.
     fn least_k(&self, _operand: &DotOperand<'_>) -> u64 {
         0
     }

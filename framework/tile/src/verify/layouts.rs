@@ -64,7 +64,8 @@ impl Check<'_> {
         &self.module.rules
     }
 
-    /// Checks the types of the operation's results and block arguments, and the layouts of its operands and results.
+    /// Checks the types of the operation's results and block arguments, including the layouts of its operands and
+    /// results.
     pub(super) fn layouts(&self) -> Checked {
         let arguments = self.operation.regions.iter().flat_map(|region| self.body.blocks(*region).iter());
         let arguments = arguments.flat_map(|block| self.body.arguments(*block).iter());

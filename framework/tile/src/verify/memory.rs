@@ -65,7 +65,7 @@ pub(super) fn alloc(check: &Check<'_>, _: &[String]) -> Checked {
     }
 }
 
-/// The types of the source and the result of a view; `None` if one of them is not in memory.
+/// Returns the types of the source and the result of a view operation; `None` if one of them is not in memory.
 fn views<'c>(check: &'c Check<'_>) -> Option<(&'c MemDescType, &'c MemDescType)> {
     Some((check.memory_type("src")?, check.memory_type("result")?))
 }
@@ -149,8 +149,8 @@ pub(super) fn subslice(check: &Check<'_>, _: &[String]) -> Checked {
 
 /// Whether a part of `size` elements along an axis cuts the swizzle pattern of a layout.
 ///
-/// It does if the place of one of the coordinate bits that select the part depends on several bits of the offset. A
-/// layout that no given family builds counts as not cut.
+/// It does if one of the coordinate bits that select the part changes several bits of the offset. A layout that no
+/// family given to the verifier builds counts as not cut.
 fn cuts_pattern(check: &Check<'_>, spec: &FamilySpec, shape: &[u64], axis: usize, size: u64) -> bool {
     let (from, all) = (size.max(1).ilog2(), shape[axis].max(1).ilog2());
     let family = check.rules().layout(&spec.name);
@@ -165,11 +165,11 @@ fn cuts_pattern(check: &Check<'_>, spec: &FamilySpec, shape: &[u64], axis: usize
 
 /// The addresses of a tensor in memory. A unit is a byte of shared memory, or a column of tensor memory.
 struct Footprint {
-    /// Units of all buffers.
+    /// Number of units that all buffers occupy.
     all: u64,
-    /// Units that are adjacent to the first one, including it, and belong to the tensor.
+    /// Number of units from the tensor's first one on that are adjacent and belong to the tensor.
     adjacent: u64,
-    /// Rows of tensor memory that the allocation takes; 0 in shared memory.
+    /// Rows of tensor memory that the allocation occupies; 0 in shared memory.
     rows: u64,
     /// For each row bit of tensor memory, whether it moves within the tensor.
     row_bits: Vec<bool>,
@@ -189,7 +189,7 @@ impl Footprint {
         let units = |elements: u64| elements.saturating_mul(bits).div_ceil(unit);
         let offsets = part.bases_of(input);
         let is_zero = |basis: &Vec<u64>| basis.iter().all(|by| *by == 0);
-        // An offset bit that reaches no element (a zero basis) counts as one of the tensor's.
+        // An offset bit with a zero basis, which leads to no other element, counts as one within the tensor.
         let own = offsets.iter().take_while(|basis| is_zero(basis) || part.has(basis)).count();
         let buffers: u64 = memory.shape[..memory.shape.len() - part.shape.len()].iter().product();
         let all = units(power(offsets.len())).saturating_mul(buffers);
@@ -198,7 +198,8 @@ impl Footprint {
         Some(Self {
             all,
             adjacent,
-            // A tensor with 16 rows for each warp takes every second block of 16 rows.
+            // If the fifth row bit leads to no other row, the tensor has 16 rows for each warp, in every second block
+            // of 16 rows.
             rows: if rows.is_empty() { 0 } else { power(rows.len() - usize::from(rows.get(4).is_some_and(is_zero))) },
             row_bits: rows.iter().map(|basis| !is_zero(basis) && part.has(basis)).collect(),
             allocated_row_bits: rows.iter().map(|basis| !is_zero(basis)).collect(),

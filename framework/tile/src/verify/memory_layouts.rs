@@ -11,7 +11,7 @@ use crate::MemDescType;
 pub(super) const LAYOUTS: &[&dyn LayoutRules] =
     &[&Swizzled, &Padded, &SharedLinear, &Partitioned, &Space(SHARED_MEMORY), &Space("tensor_memory")];
 
-/// An attribute that names a memory.
+/// The rules of an attribute that names a memory, not a layout.
 #[derive(Debug)]
 struct Space(&'static str);
 
@@ -66,7 +66,7 @@ impl LayoutRules for Swizzled {
     }
 }
 
-/// `padded_shared`: gaps at intervals.
+/// The rules of `padded_shared`: gaps at regular intervals of offsets.
 #[derive(Debug)]
 struct Padded;
 
@@ -166,7 +166,7 @@ fn reached_shape(spec: &FamilySpec) -> Option<Vec<i64>> {
     (0..rank).map(|axis| all(axis).checked_add(1)).collect()
 }
 
-/// `shared_linear`: the bases of offsets and blocks.
+/// The rules of `shared_linear`: the bases of offsets and blocks.
 #[derive(Debug)]
 struct SharedLinear;
 

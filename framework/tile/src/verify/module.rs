@@ -49,7 +49,8 @@ fn verify_alias(module: &TileModule, alias: &Attribute) -> Result<(), TileViolat
     checked.map_err(wrong)
 }
 
-/// Verifies a function. With `families`, it is a program as written; without them, the result of a transformation.
+/// Verifies a function. With `families`, it is checked as a program that a user wrote; without, as the result of a
+/// transformation.
 fn verify_function(
     module: &TileModule,
     function: &Function,

@@ -29,7 +29,7 @@ impl fmt::Debug for Rule {
     }
 }
 
-/// Rules of one registry have different names, so equal names mean equal rules.
+/// Names are unique within a registry, so rules with equal names are equal.
 impl PartialEq for Rule {
     fn eq(&self, other: &Self) -> bool {
         self.name == other.name
@@ -133,7 +133,7 @@ impl Rules {
         self.0.layouts.values().copied()
     }
 
-    /// Whether all layout attributes of a dialect have rules, so that another name in it is an error.
+    /// Whether every layout family of a dialect has rules, so that an unknown name in the dialect is an error.
     pub(super) fn is_complete(&self, dialect: &str) -> bool {
         self.0.complete.contains(dialect)
     }

@@ -154,7 +154,7 @@ fn sized(ty: &TileType) -> Checked {
     limited(ty)
 }
 
-/// Checks that a tensor has not too many elements.
+/// Checks that a tensor has at most [`MAX_ELEMENTS`] elements.
 pub(super) fn limited(ty: &TileType) -> Checked {
     let TileType::Tensor(tensor) = ty else { return Ok(()) };
     let count = tensor.shape.iter().try_fold(1u64, |count, size| count.checked_mul(*size));

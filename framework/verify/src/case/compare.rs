@@ -1,10 +1,11 @@
-//! Comparison of the buffers that a run leaves with the expected contents.
+//! Comparison of the contents that a run leaves in the buffers with the expected contents.
 
 use std::fmt;
 
 use super::{CaseBuffer, CaseElement, CaseScalar, Expectation};
 
-/// The tolerated error of a floating-point result: a part relative to the expected value, plus an absolute part.
+/// The tolerated error of a floating-point result: the sum of a part relative to the expected value and an absolute
+/// part.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Tolerance {
     /// Tolerated error relative to the magnitude of the expected value.
@@ -24,7 +25,7 @@ pub struct Difference {
     pub wrong: usize,
     /// The first wrong element.
     pub first: ElementMismatch,
-    /// The element with the greatest error; an unexpected or missing NaN is greatest.
+    /// The element with the greatest error; an unexpected or a missing NaN counts as the greatest error.
     pub worst: ElementMismatch,
 }
 
@@ -73,7 +74,7 @@ impl CaseBuffer {
             Expectation::Anything => None,
             Expectation::Unchanged if left == self.before => None,
             Expectation::Expected { bytes, .. } if left == bytes => None,
-            // Bytes are compared, so a NaN with other bits is a difference.
+            // The bytes are compared, so a NaN with other bits counts as a difference.
             Expectation::Unchanged => self.compare(left, &self.before, |got, expected, _| got == expected, 0.0),
             Expectation::Expected { bytes, tolerance } => {
                 let allows = |_: &[u8], _: &[u8], [got, expected]: [CaseScalar; 2]| tolerance.allows(got, expected);
@@ -153,7 +154,8 @@ impl CaseBuffer {
     }
 }
 
-/// Whether a value is within `allowed` of `expected + rest`, which binary64 need not represent.
+/// Whether `got` differs by at most `allowed` from the exact sum `expected + rest`, which need not be a binary64
+/// number.
 fn is_near(got: CaseScalar, expected: f64, rest: f64, allowed: f64) -> bool {
     match got {
         CaseScalar::Float(got) if got.is_finite() && rest != 0.0 => ((got - expected) - rest).abs() <= allowed,
@@ -180,7 +182,7 @@ fn magnitude(value: CaseScalar) -> f64 {
     }
 }
 
-/// Returns the absolute difference of two values; infinite if one is not finite.
+/// Returns the absolute difference of two values; infinity if one of them is not finite.
 fn distance(values: [CaseScalar; 2]) -> f64 {
     match values {
         [CaseScalar::Integer(got), CaseScalar::Integer(expected)] => got.abs_diff(expected) as f64,
@@ -192,7 +194,7 @@ fn distance(values: [CaseScalar; 2]) -> f64 {
     }
 }
 
-/// Converts a row-major index to an index along each axis.
+/// Converts the row-major index of an element of a tensor of this shape to its index along each axis.
 fn index(element_index: u64, shape: &[u64]) -> Vec<u64> {
     let mut rest = element_index;
     let mut index: Vec<_> = shape

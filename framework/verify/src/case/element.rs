@@ -28,7 +28,7 @@ pub enum CaseScalar {
     Float(f64),
 }
 
-/// The reason why a name is no element type, or a value no element; the case author's fault.
+/// The reason why a name names no element type, or why a type has no such value; an error of the case's author.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum CaseElementError {
@@ -100,7 +100,8 @@ impl CaseElement {
         NAMES.iter().rev().find(|(_, known)| *known == self).map(|(name, _)| *name)
     }
 
-    /// The element type for a scalar type of a program, given as text; integers are signed. `None` for other types.
+    /// Returns the element type for a scalar type of a tile program, given as text such as `f16`; integers are signed.
+    /// `None` for other types.
     #[must_use]
     pub fn of_program(ty: &str) -> Option<Self> {
         let integer = |bits| if bits == 1 { Self::Boolean } else { Self::Signed(bits) };

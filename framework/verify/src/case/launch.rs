@@ -39,8 +39,8 @@ impl ProgramCase {
         Ok(TestCase::new(kernel, grid, arguments, self.buffers.clone()))
     }
 
-    /// Returns the number of blocks along the three axes of the grid: along axis 0, each program is a cluster of
-    /// blocks. An error if a number exceeds 32 bits.
+    /// Returns the number of blocks along the three axes of the grid; along axis 0, each program is a cluster of
+    /// blocks. An error if the number exceeds 32 bits.
     fn blocks(&self, kernel: &Kernel) -> Result<[u32; 3], String> {
         let [x, y, z] = self.grid;
         let of_program = kernel.launch.blocks;
@@ -48,8 +48,8 @@ impl ProgramCase {
         Ok([x, y, z])
     }
 
-    /// Returns the argument for each kernel parameter: the case's arguments in order, then those that are derived from
-    /// them.
+    /// Returns the argument for each kernel parameter: the case's arguments in order, then the arguments that a launch
+    /// derives from them, such as tensor maps.
     fn given(&self, kernel: &Kernel) -> Result<Vec<CaseValue>, String> {
         let given: Vec<_> = self.arguments.iter().map(|argument| (argument.name.as_str(), argument.value)).collect();
         let bytes: Vec<_> = self.buffers.iter().map(|buffer| buffer.before.len() as u64).collect();

@@ -37,7 +37,7 @@ pub struct ProgramCase {
     /// Number of pipeline stages that the launch requests for loops; the result does not depend on it. `None` if it
     /// requests none.
     pub stages: Option<u32>,
-    /// Number of blocks that execute a program together, as a cluster.
+    /// Number of blocks that execute a program together, as a cluster; 1 without clusters.
     pub blocks: u32,
     /// Arguments of the function, in order.
     pub arguments: Vec<CaseArgument>,
@@ -81,7 +81,7 @@ pub enum Expectation {
         /// The tolerance of each element.
         tolerance: Tolerance,
     },
-    /// These bits where a mask selects them; the other bits are arbitrary.
+    /// Expects these bits wherever the mask has a set bit; the other bits are arbitrary.
     Masked {
         /// The bytes with the expected bits.
         bytes: Vec<u8>,
@@ -90,7 +90,7 @@ pub enum Expectation {
     },
     /// These elements, each with its own tolerance.
     Near {
-        /// Expected values in order; a NaN expects a NaN.
+        /// The expected values of the elements in order; a NaN expects a NaN.
         values: Vec<f64>,
         /// Low parts of the expected values: an expected value is the unevaluated sum of its entries in `values` and
         /// `rests`. Empty if all low parts are zero.
@@ -103,7 +103,8 @@ pub enum Expectation {
 }
 
 impl Expectation {
-    /// Expects exactly these bytes, if the elements are integers; floating-point elements are compared as values.
+    /// Expects exactly these bytes if the elements are integers. Floating-point elements are compared as values,
+    /// without tolerance.
     #[must_use]
     pub fn exactly(bytes: Vec<u8>) -> Self {
         Self::Expected { bytes, tolerance: Tolerance::default() }

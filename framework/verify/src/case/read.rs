@@ -112,7 +112,7 @@ impl ProgramCase {
     }
 }
 
-/// The file of a case, for reading its fields and for errors.
+/// The file of a case: its path, the folder of its buffers, and the function that reads files. Errors name the file.
 struct Source<'a> {
     file: &'a Path,
     folder: &'a Path,
@@ -140,7 +140,8 @@ impl Source<'_> {
         CaseError::Field { file: self.file.to_owned(), field: field.to_owned(), message: message.into() }
     }
 
-    /// Returns `value`, or an error if it is `None`: the object at the JSON path `of` lacks the field `name`.
+    /// Returns the value of the field `name`; if it is `None`, the error that the object at the JSON path `of` lacks
+    /// this field.
     fn required<'v, T>(&self, of: &str, name: &str, value: &'v Option<T>) -> Result<&'v T, CaseError> {
         value.as_ref().ok_or_else(|| self.wrong(of, format!("`{name}` is missing")))
     }
@@ -239,7 +240,7 @@ impl Source<'_> {
     }
 }
 
-/// Parses a number: an integer, a boolean, a decimal, or the text `nan`, `inf` or `-inf`.
+/// Parses a number: an integer, a boolean, a decimal, or the text `nan`, `inf` or `-inf`; `None` for other JSON.
 fn number(json: &Json) -> Option<CaseScalar> {
     match json {
         Json::Bool(flag) => Some(CaseScalar::Integer(i128::from(*flag))),

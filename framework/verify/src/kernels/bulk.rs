@@ -63,10 +63,11 @@ impl Bulk<'_> {
 const VECTOR: u32 = 16;
 
 /// Builds a kernel of one warp that issues an instruction once, with its shared buffer at the start of shared memory.
+/// The kernel has the synchronization error `flaw`; `None` for a correct kernel.
 ///
-/// Parameters for a box: the tensor map, and a pointer to the coordinates of the box, an `i32` for each axis. For a
-/// span: a pointer to the bytes in global memory. The last parameter is a pointer to global memory for the contents of
-/// shared memory: the result of a copy to shared memory, or the source of a copy from it.
+/// Parameters for a box: the tensor map, and a pointer to the coordinates of the box, an `i32` for each axis. For
+/// contiguous bytes: a pointer to the bytes in global memory. The last parameter is a pointer to global memory for the
+/// contents of shared memory: the result of a copy to shared memory, or the source of a copy from it.
 ///
 /// # Errors
 /// [`CheckFailure::Row`] if the row is no such bulk copy, or a kernel cannot supply its operands.
@@ -101,7 +102,7 @@ fn build(row: &Instruction, lanes: u32, bulk: Bulk<'_>, flaw: Option<BulkFlaw>) 
     Ok(issue.builder.finish())
 }
 
-/// Required alignment of the shared address in bytes.
+/// Returns the alignment in bytes that the instruction requires of the address in shared memory.
 fn alignment(row: &Instruction, bulk: Bulk<'_>) -> Result<u32, String> {
     let own = row.operands.iter().find_map(|operand| match (operand, bulk) {
         (Operand::Box(operand), Bulk::Box(map)) => {
@@ -187,8 +188,8 @@ impl Issue<'_> {
         Ok(())
     }
 
-    /// Emits the iterations of this lane over the vectors of the shared buffer. `act` gets the shared and the global
-    /// address of a vector, and a predicate if some lanes have no vector.
+    /// Emits code in which the lanes of the warp divide the vectors of the shared buffer among them. `act` gets the
+    /// shared and the global address of a vector, and a predicate if some lanes have no vector.
     fn each_vector(&mut self, act: impl FnOnce(&mut Builder, [Value; 2], Option<Value>)) {
         let (buffer, shared_contents) = (self.buffer, self.shared_contents);
         each_index(&mut self.builder, self.bytes / VECTOR, |builder, index, active| {

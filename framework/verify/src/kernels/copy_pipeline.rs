@@ -56,7 +56,8 @@ pub(super) struct Ring {
 }
 
 impl Ring {
-    /// Emits the address of a tensor's buffer, whose index is the tensor's modulo the number of buffers.
+    /// Emits the address of the buffer for the tensor with the index `tensor`: the buffer with this index modulo the
+    /// number of buffers.
     pub(super) fn buffer_of(self, builder: &mut Builder, tensor: Value) -> Value {
         let buffers = builder.i32(self.buffers);
         let segment = builder.binary(Binary::RemU, tensor, buffers);
@@ -65,7 +66,8 @@ impl Ring {
     }
 }
 
-/// Emits a loop over the multiples of `step` below `count`, and calls `act` with each as an `i32`.
+/// Emits a loop over the multiples of `step` below `count`; `act` emits the body and gets the current multiple as an
+/// `i32`.
 pub(super) fn each_step(builder: &mut Builder, count: u32, step: u32, act: impl FnOnce(&mut Builder, Value)) {
     let [from, to, step] = [0, count, step].map(|bound| builder.i32(bound));
     let index = builder.begin_region(&[WORD])[0];
@@ -82,8 +84,8 @@ pub(super) fn thread_index(builder: &mut Builder) -> Value {
     builder.binary(Binary::Add, before, lane)
 }
 
-/// Emits a loop that distributes the indices below `count` over the threads of the block. `act` gets the index, and a
-/// predicate if some threads may have no index.
+/// Emits a loop that distributes the indices below `count` over the threads of the block. `act` emits the body; it gets
+/// the index, and a predicate if some threads may have no index.
 pub(super) fn each_index(builder: &mut Builder, count: u32, act: impl FnOnce(&mut Builder, Value, Option<Value>)) {
     let Launch { lanes, warps, .. } = builder.launch();
     let thread = thread_index(builder);

@@ -111,7 +111,7 @@ impl Around {
             }
         }
         if row.operands.iter().any(|operand| matches!(operand, Operand::Memory(_))) {
-            // Each warp reads what all warps have stored.
+            // Each warp reads data that all warps have stored, so the proxy fence is followed by a barrier.
             self.builder.proxy_fence();
             self.builder.barrier(Scope::Block);
         }
@@ -129,8 +129,8 @@ impl Around {
         Ok(())
     }
 
-    /// Issues the instruction of `row` on `operands`, and waits for its completion if it is asynchronous; returns its
-    /// results, which have these types.
+    /// Issues the instruction of `row` on `operands`, and waits for its completion if it is asynchronous. Returns its
+    /// results, which have the types `types`.
     fn result(&mut self, row: &Instruction, types: &[Type], operands: Vec<Value>) -> Vec<Value> {
         let op = Op::Instruction { name: row.name.clone(), operands };
         let Completion::Queue(queue) = row.completion else { return self.builder.values(types, op) };
@@ -160,7 +160,7 @@ impl Around {
         Ok(self.builder.binary(Binary::Add, start, others))
     }
 
-    /// Allocates a shared buffer for the slots (runs of contiguous bytes) of an access operand, whose layout is `data`.
+    /// Allocates a shared buffer for all slots (runs of contiguous bytes) of an access operand with the layout `data`.
     fn buffer(&mut self, data: &LinearLayout) -> Result<Buffer, String> {
         let bits = 8u32.checked_shl(data.outs().bits()).filter(|bits| *bits <= 1 << 20);
         let item_type = bits.map(|bits| bits / self.lanes).and_then(|bits| ValueRequirement::Bits(bits).default_type());
@@ -211,8 +211,8 @@ impl Around {
         self.builder.effect(Op::Store { pointer, value, predicate: None, offset: 0, alignment });
     }
 
-    /// Returns the address of the slot (a run of contiguous bytes) that this lane gives to the instruction; the slots
-    /// lie at `base`, one after the other.
+    /// Emits the address of the slot (a run of contiguous bytes) that this lane gives to the instruction; the slots lie
+    /// at `base`, one after the other.
     fn segment_address(&mut self, base: Value, data: &LinearLayout, address: &LinearLayout) -> Value {
         let segment_bits = data.out_bits(Dim::named("byte"));
         let mut offset = self.builder.constant(Type::Scalar(Element::I32), 0);
@@ -227,7 +227,7 @@ impl Around {
     }
 }
 
-/// A shared buffer, the type that each thread copies at a time, and the number of such copies per thread.
+/// A shared buffer, with the type that each thread copies at a time and the number of such copies per thread.
 #[derive(Clone, Copy)]
 struct Buffer {
     address: Value,

@@ -92,9 +92,9 @@ fn offsets(memory: &MemoryLayout) -> u32 {
     1 << memory.linear.in_bits(Dim::OFFSET)
 }
 
-/// Emits `act` once for each linear offset of a memory layout. The offsets are distributed over the threads of the
-/// block; the iterations of a thread are unrolled. `act` gets the offset, and a predicate if some threads have no
-/// offset.
+/// Emits code that handles each linear offset of a memory layout once. The offsets are distributed over the threads of
+/// the block; the iterations of a thread are unrolled. `act` emits one iteration; it gets the offset, and a predicate
+/// if some threads have no offset.
 fn each_offset(builder: &mut Builder, memory: &MemoryLayout, mut act: impl FnMut(&mut Builder, Value, Option<Value>)) {
     let Launch { lanes, warps, .. } = builder.launch();
     let (offsets, threads) = (offsets(memory), lanes * warps);
@@ -109,8 +109,8 @@ fn each_offset(builder: &mut Builder, memory: &MemoryLayout, mut act: impl FnMut
     }
 }
 
-/// Emits a copy of the element at each linear offset of a shared buffer to the output `found`; parameter 1 has the
-/// physical offsets. The order is reversed, so that threads read elements that other threads have stored.
+/// Emits a copy of the element at each linear offset of the shared buffer `buffer` to the output at `found`; parameter
+/// 1 has the physical offsets. The order is reversed, so that threads read elements that other threads have stored.
 pub(super) fn read_out(builder: &mut Builder, buffer: Value, found: Value, memory: &MemoryLayout, element: Element) {
     let last = offsets(memory) - 1;
     each_offset(builder, memory, |builder, index, active| {
@@ -122,8 +122,8 @@ pub(super) fn read_out(builder: &mut Builder, buffer: Value, found: Value, memor
     });
 }
 
-/// Emits the shared address of the element with linear offset `index`, whose physical offset in bytes is the entry
-/// `index` of the memory of parameter 1.
+/// Emits the address in the shared buffer `buffer` of the element with linear offset `index`, whose physical offset in
+/// bytes is the entry `index` of the memory of parameter 1; `active` is the predicate of the read of this entry.
 fn address(builder: &mut Builder, buffer: Value, index: Value, active: Option<Value>) -> Value {
     let table = builder.parameter(1);
     let entry = element_at(builder, table, index, Element::I32);

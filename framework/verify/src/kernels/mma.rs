@@ -51,7 +51,8 @@ pub fn mma_kernel(plan: &MmaPlan, accumulates: bool, context: PlanContext<'_>) -
                 }
             };
             let matrix = builder.parameter(parameter);
-            // Scale blocks longer than a chunk are indexed.
+            // If a scale block is longer than a chunk, the load gets the index of its byte, otherwise the index of the
+            // chunk.
             let index = if matches!(step, Step::IterationsPerByte(_)) { offset } else { inside[0] };
             matrix_chunks.push(MatrixChunk { base: builder.ptr_add(matrix, offset), matrix, index: Some(index) });
         }
@@ -77,7 +78,7 @@ pub fn mma_kernel(plan: &MmaPlan, accumulates: bool, context: PlanContext<'_>) -
 enum Step {
     /// This many bytes per chunk.
     Bytes(u32),
-    /// One byte for this many chunks, for scale blocks longer than a chunk.
+    /// One byte for each so many chunks: the scales of an operand whose scale blocks are longer than a chunk.
     IterationsPerByte(u64),
 }
 
@@ -99,8 +100,9 @@ fn steps(plan: &MmaPlan) -> Vec<Step> {
     [bytes(problem.a, chunk), bytes(problem.b, of_b)].into_iter().chain(scales).collect()
 }
 
-/// Emits the loads of both operands and their scales for one chunk of K, and the MMAs; returns the new accumulator. The
-/// loads are those of `a`, `b`, `scale_a` and `scale_b`.
+/// Emits the loads of both operands and their scales for one chunk of K, and the MMAs; returns the new accumulator.
+/// `operand_loads` are the loads of `a`, `b`, `scale_a` and `scale_b`, `matrix_chunks` the addresses of the chunk for
+/// the loads that exist.
 fn chunk(
     builder: &mut Builder,
     plan: &MmaPlan,
@@ -115,7 +117,7 @@ fn chunk(
         (Some(operand_load), Some(matrix_chunk)) => operand_load.emit(builder, matrix_chunk, scales),
         _ => Vec::new(),
     };
-    // Operands that are scaled before they are stored need their scales first.
+    // The scales are loaded first, since some operands are scaled before they are stored to shared memory.
     let scales = [load(2, &[]), load(3, &[])];
     let operands = [load(0, &scales[0]), load(1, &scales[1])];
     if operand_loads.iter().flatten().any(|operand_load| operand_load.store.is_some()) {

@@ -65,7 +65,8 @@ impl Pipeline<'_> {
         self.copy.emit_wait(builder, 0);
     }
 
-    /// Emits the address of a tensor of `elements` elements in a parameter's memory.
+    /// Emits the address of the tensor with the index `tensor` in the memory of a kernel parameter; each tensor has
+    /// `elements` elements.
     fn block_base(&self, builder: &mut Builder, parameter: u32, tensor: Value, elements: u64) -> Value {
         let bytes = builder.binary_const(Binary::Mul, tensor, elements as u32 * self.element.bits() / 8);
         let base = builder.parameter(parameter);
@@ -81,8 +82,8 @@ impl Pipeline<'_> {
         self.copy.emit_commit(builder);
     }
 
-    /// Emits a wait for the copy of a tensor, after which `outstanding` groups were committed, and a copy of the buffer
-    /// to the output.
+    /// Emits a wait for the copy of a tensor, which leaves the `outstanding` groups that were committed after it in
+    /// flight, and then a copy of its buffer to the output.
     fn read(&self, builder: &mut Builder, tensor: Value, outstanding: u32) {
         self.copy.emit_wait(builder, outstanding + u32::from(self.stages.omits(OmittedSync::Wait)));
         builder.barrier(Scope::Block);

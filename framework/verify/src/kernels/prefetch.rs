@@ -15,7 +15,7 @@ use tilewright_lower::registers::memory_integer;
 pub struct PrefetchDistance {
     /// The distance in tiles.
     pub tiles: u32,
-    /// Whether prefetches are wrong on purpose: of a matrix that begins one byte later.
+    /// Whether prefetches are wrong on purpose: they are for a matrix that begins one byte later.
     pub is_misaligned: bool,
 }
 

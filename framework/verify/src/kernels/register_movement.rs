@@ -11,8 +11,8 @@ use tilewright_tile::{BuildError, Float, FunctionBuilder, TileType, Value};
 /// A function that emits the combination of two tuples of scalars, the earlier one first.
 pub type CombineScalars = fn(&mut FunctionBuilder<'_>, &[Value], &[Value]) -> Result<Vec<Value>, BuildError>;
 
-/// Returns a function that emits the addition of two tuples of scalars, element by element. The scalars are bits, and
-/// the addition follows the element type: floats are added as floats.
+/// Returns a function that emits the addition of two tuples of scalars, element by element. The scalars are integers
+/// that hold the bits of elements; the addition is that of the element type, so floats are added as floats.
 pub fn add_as(
     elements: &[Element],
 ) -> impl Fn(&mut FunctionBuilder<'_>, &[Value], &[Value]) -> Result<Vec<Value>, BuildError> + '_ {
@@ -56,7 +56,8 @@ pub fn reduction_kernel(
     by: impl Fn(&mut FunctionBuilder<'_>, &[Value], &[Value]) -> Result<Vec<Value>, BuildError>,
     context: PlanContext<'_>,
 ) -> Result<Kernel, LowerError> {
-    // A further axis makes a scalar result a tensor, and every register of a tensor is written.
+    // The program adds a further axis, because a scalar result would not be a tensor, and only registers of tensors are
+    // written.
     let rank = src.outs().len();
     let extended =
         |layout| with_unit_axis(layout, rank).map_err(|reason| LowerError::for_function("reduce", None, reason));
@@ -136,7 +137,8 @@ fn tuple<'a>(layout: &'a LinearLayout, element_bits: &[u32]) -> Vec<RegisterTens
     element_bits.iter().map(|&element_bits| RegisterTensor { name: "tensor", layout, element_bits }).collect()
 }
 
-/// Returns the scalar integer types of two tuples, one after the other, for these element widths.
+/// Returns the scalar integer types of the elements of two equal tuples, one after the other; the tuples have elements
+/// of these widths.
 fn scalars(element_bits: &[u32]) -> Vec<TileType> {
     [element_bits, element_bits].concat().into_iter().map(TileType::integer).collect()
 }

@@ -9,8 +9,8 @@ use tilewright_lower::registers::{memory_integer, read_tensor, write_registers};
 
 use super::pointer_parameters::begin;
 
-/// Builds a kernel that converts by `plan` `rounds` times, otherwise like [`tilewright_lower::conversion_kernel`]. Both
-/// layouts have the same number of registers.
+/// Builds a kernel that executes the conversion `plan` `rounds` times and otherwise is like
+/// [`tilewright_lower::conversion_kernel`]. Both layouts have the same number of registers.
 ///
 /// # Errors
 /// [`MovementError::ElementBits`] if no element has this width.
@@ -49,7 +49,8 @@ pub fn repeated_staging_kernel(
     })
 }
 
-/// Builds a kernel that gathers by the same indices `rounds` times, otherwise like [`super::gather_kernel`].
+/// Builds a kernel that executes the same gather `rounds` times, by the same indices, and otherwise is like
+/// [`super::gather_kernel`].
 ///
 /// # Errors
 /// [`MovementError::ElementBits`] if no element has this width.
@@ -91,8 +92,8 @@ fn kernel_around(
     Ok(builder.finish())
 }
 
-/// Emits a loop that passes values from round to round. `shared`: whether rounds use shared memory, so that each one
-/// waits until all warps have read what the previous one stored.
+/// Emits a loop of rounds that passes values from each round to the next. If `shared`, rounds use shared memory, so
+/// each one waits until all warps have read the data that the previous one stored.
 fn repeat(
     builder: &mut Builder,
     values: &[Value],

@@ -99,7 +99,8 @@ impl Pipeline<'_> {
         let buffers = builder.i32(self.stages.buffers);
         let mut phase = builder.binary(Binary::DivU, tile, buffers);
         if self.stages.omits(OmittedSync::Wait) {
-            // The previous phase has completed, or parity makes it appear so.
+            // Without the wait for this phase: the parity is that of the previous phase, which has completed, or of
+            // phase -1, which counts as completed.
             phase = builder.binary_const(Binary::Add, phase, 1);
         }
         let phase = builder.binary_const(Binary::And, phase, 1);
@@ -146,8 +147,8 @@ impl Pipeline<'_> {
         self.copy.emit(builder, buffer, source, mbarrier);
     }
 
-    /// Emits the thread's iterations over the elements of a buffer; `act` gets an element's shared and global
-    /// addresses.
+    /// Emits the thread's iterations over the elements of a tile's buffer; `act` gets an element's address in the
+    /// shared buffer and in the global memory for the contents.
     fn each_element(
         &self,
         builder: &mut Builder,

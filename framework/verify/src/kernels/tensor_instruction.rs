@@ -31,7 +31,7 @@ fn with_tiles(name: &str, row: &Instruction, tile: &TensorOperand, context: Plan
     let moves = tile_in_tensor_memory(row, tile, context)?;
     let lanes = 1 << moves.registers.in_bits(Dim::LANE);
     let warps = 1 << moves.registers.in_bits(Dim::WARP);
-    // For each tile: index of its operand, first column, moves.
+    // For each tile in tensor memory: the index of its operand, its first column, and its moves.
     let mut tiles = Vec::new();
     let mut columns = 0;
     for (index, operand) in (0..).zip(&row.operands) {
@@ -89,7 +89,7 @@ pub fn tile_in_tensor_memory(
     moves.ok_or_else(|| "no instruction of the target moves its tile between tensor memory and registers".to_owned())
 }
 
-/// Returns the tile with 2^`bits` rows, of which it fills the first; the other rows hold nothing.
+/// Returns the tile extended to 2^`bits` rows; its own rows are the first, the other rows hold nothing.
 fn in_rows(tile: &TensorOperand, bits: u32) -> Result<TensorOperand, String> {
     let layout = &tile.layout;
     let mut rows = layout.columns_of(Dim::ROW).to_vec();
@@ -117,8 +117,8 @@ impl Around {
         self.builder.binary(tilewright_kernel::Binary::Add, address, offset)
     }
 
-    /// Returns the type of the words that one move transfers for a lane, and the address of this lane's words for each
-    /// move, in a parameter's memory.
+    /// Returns the type of the words that one move transfers for a lane and, for each move, the address of this lane's
+    /// words in the memory of kernel parameter `parameter`.
     fn element_pointers(&mut self, parameter: u32, moves: &TensorMoves) -> (Type, Vec<Value>) {
         let ty = Type::vector_or_scalar(Element::I32, 1 << moves.issue_bits);
         let lane_bytes = 4u32 << (moves.registers.in_bits(Dim::REGISTER) - moves.word_bits);

@@ -32,13 +32,13 @@ impl BlockTile<'_> {
         little_endian((0..elements).map(|index| element(index, self.element_bits)), self.bytes())
     }
 
-    /// Maps a row-major index of the tile to row and column of the matrix.
+    /// Returns a function from a row-major index of the tile to (row, column) in the matrix.
     fn coordinates(&self) -> impl Fn(u64) -> [i64; 2] + use<> {
         let (columns, [row, column]) = (1u64 << self.layout.out_bits(Dim::tensor(1)), self.begin.map(i64::from));
         move |index| [row + (index / columns) as i64, column + (index % columns) as i64]
     }
 
-    /// Elements of the tile, row-major: those of the matrix, and zeros beyond it.
+    /// Returns the elements of the tile in row-major order; elements beyond the matrix are zero.
     fn elements(&self) -> impl Iterator<Item = u64> + '_ {
         (0..1u64 << self.layout.outs().bits()).map(self.coordinates()).map(|at| {
             let inside = at.iter().zip(self.source.shape).all(|(at, size)| (0..size as i64).contains(at));

@@ -79,7 +79,7 @@ pub fn copy_case(
     Ok(TestCase::of_buffers(kernel, 1, buffers).with_counts(planned_sectors([load, store])))
 }
 
-/// Expects that the loads and the stores touch as many sectors as planned.
+/// Expects that the loads `load` and the stores `store` touch as many sectors as planned.
 pub(super) fn planned_sectors([load, store]: [&GlobalAccess; 2]) -> ExpectedCounts {
     ExpectedCounts::of_sectors([
         Some(PlannedSectors { accesses: "loads", planned: load.transactions, executed: |sectors| sectors.loaded }),

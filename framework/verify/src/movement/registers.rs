@@ -93,7 +93,8 @@ fn compose(builder: &mut FunctionBuilder<'_>, earlier: &[Value], later: &[Value]
     Ok(vec![binary(arith::MULI, m, n)?, binary(arith::ADDI, moved, c)?])
 }
 
-/// Returns the expected results of a scan of the row-major test tensors, computed sequentially along each line.
+/// Returns the expected results of a scan of row-major test tensors, one list of elements for each width, computed
+/// sequentially along each line.
 fn scanned(src: &LinearLayout, axis: Dim, element_bits: &[u32], direction: ScanDirection) -> Vec<Vec<u64>> {
     let lines = Lines::new(src, axis);
     let (length, elements) = (1u64 << lines.along, 1u64 << src.outs().bits());
@@ -126,16 +127,17 @@ pub(super) fn index_at(src: &LinearLayout, axis: Dim, position: u64) -> u64 {
     element(position, 64) >> 40 & ((1 << src.out_bits(axis)) - 1)
 }
 
-/// Expected result of a gather by the indices of [`index_at`], row-major; `tensor` returns the elements of `src`.
+/// Returns the expected result, row-major, of a gather by the indices of [`index_at`]. `tensor` maps a row-major index
+/// to the element of the source.
 pub(super) fn gathered(src: &LinearLayout, indices: &LinearLayout, axis: Dim, tensor: impl Fn(u64) -> u64) -> Vec<u64> {
     let (line, expected) = (Lines::new(src, axis), Lines::new(indices, axis));
     let named = |position| tensor(line.element(expected.line(position), index_at(src, axis, position)));
     (0..1u64 << indices.outs().bits()).map(named).collect()
 }
 
-/// The lines of a row-major tensor: the elements that differ only along one axis.
+/// The lines of a row-major tensor; a line is the elements that differ only along one axis.
 struct Lines {
-    /// Log2 of the distance between neighbours of a line.
+    /// Log2 of the distance in row-major order between neighbours of a line.
     inner: u32,
     /// Log2 of the number of elements of a line.
     along: u32,
@@ -149,12 +151,13 @@ impl Lines {
         Self { inner, along: layout.out_bits(axis) }
     }
 
-    /// Returns the index of the line that has an element: the element's row-major index in the tensor without the axis.
+    /// Returns the number of the line that contains the element with row-major index `element`: its row-major index in
+    /// the tensor without the axis.
     fn line(&self, element: u64) -> u64 {
         element >> (self.inner + self.along) << self.inner | element & ((1 << self.inner) - 1)
     }
 
-    /// Row-major index of the element at `position` in a line.
+    /// Returns the row-major index of the element at `position` in the line number `line`.
     fn element(&self, line: u64, position: u64) -> u64 {
         (line >> self.inner << self.along | position) << self.inner | line & ((1 << self.inner) - 1)
     }

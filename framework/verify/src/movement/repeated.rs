@@ -23,8 +23,8 @@ pub enum Repeated<'a> {
     Gather(&'a LinearLayout, Dim, &'a GatherPlan),
 }
 
-/// The contents of a kernel's input buffers, and the expected elements (row-major) of its result, whose layout is
-/// `layout`.
+/// The parts of a test of a repeated movement: the contents of the kernel's input buffers, and the expected elements
+/// (row-major) of the result, whose layout is `layout`.
 struct Movement<'a> {
     inputs: Vec<Vec<u8>>,
     elements: Vec<u64>,
@@ -82,7 +82,8 @@ impl Repeated<'_> {
         let mut inputs = vec![little_endian(tensor.iter().copied(), (element_bits / 8) as usize)];
         for round in 0..rounds {
             tensor = match self {
-                // The result is the tensor in `dst`; the next round reinterprets its registers in `src`.
+                // The last round's result is the tensor in `dst`; each earlier result is reinterpreted in `src` for the
+                // next round.
                 Self::Conversion(..) | Self::Staging(..) if round == 0 => tensor,
                 Self::Conversion(..) | Self::Staging(..) => reinterpret(&tensor, src, dst),
                 Self::Gather(layout, axis, _) => gathered(layout, layout, *axis, |position| tensor[position as usize]),
@@ -105,8 +106,8 @@ impl Repeated<'_> {
     }
 }
 
-/// Keeps the counts of wavefronts and shuffles, to which the loop around the rounds adds nothing, and clears the
-/// others.
+/// Returns the counts of wavefronts and shuffles, to which the loop around the rounds adds nothing, with all other
+/// counts zero.
 fn moves(counts: Counts) -> Counts {
     let Counts { shuffles, wavefronts_stored, wavefronts_loaded, .. } = counts;
     Counts { shuffles, wavefronts_stored, wavefronts_loaded, ..Counts::default() }
@@ -117,7 +118,7 @@ fn moves(counts: Counts) -> Counts {
 fn reinterpret(tensor: &[u64], src: &LinearLayout, dst: &LinearLayout) -> Vec<u64> {
     let mut taken = vec![0; tensor.len()];
     for position in 0..1u64 << src.ins().bits() {
-        // The same register, lane and warp, in whichever order the layouts list the dims.
+        // Both sides have the same register, lane and warp, though the layouts may list the dims in different orders.
         let shift = |dim| dst.ins().shift_of(dim).unwrap_or(0);
         let same = dst.ins().dims().fold(0, |packed, dim| packed | src.ins().coordinate(position, dim) << shift(dim));
         let from = row_major_index(dst, dst.apply_packed(same));

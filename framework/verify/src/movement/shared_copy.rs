@@ -56,8 +56,8 @@ pub fn shared_copy_case<'a>(
     Ok(TestCase::of_buffers(kernel, 1, buffers).with_counts(counts))
 }
 
-/// Counts the sectors that the loads of all offsets touch: in each iteration, each warp reads one word per lane, up to
-/// the number of offsets.
+/// Returns the number of sectors that the loads of all physical offsets touch: in each iteration, each warp reads one
+/// 32-bit word per lane, up to `offsets` words.
 fn contents_sectors(copy: &AsyncCopyPlan, offsets: u64, sector_bytes: u64) -> u64 {
     let (lanes, warps) = (1u64 << copy.layout.in_bits(Dim::LANE), 1u64 << copy.layout.in_bits(Dim::WARP));
     let starts = (0..offsets.div_ceil(lanes * warps) * warps).map(|offset_index| offset_index * lanes);

@@ -41,7 +41,8 @@ pub fn strided_copy_case(
 
 /// The elements of memory that belong to a tensor, found by visiting all of its coordinates.
 struct Elements {
-    /// Number of elements of memory from the tensor's first to its last, including those between them.
+    /// Number of elements in memory from the tensor's first element to its last, including elements between them that
+    /// are not the tensor's.
     span: u64,
     there: Vec<bool>,
 }

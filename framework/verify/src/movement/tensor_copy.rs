@@ -59,7 +59,7 @@ fn planned_counts(copy: &TensorCopy, tiles: u64, shifted: u32, target: &TargetDe
     let sector_bytes = u64::from(target.global.transaction_bytes.max(1));
     let is_exact = shifted == 0 && row_major && copy.bytes().is_multiple_of(sector_bytes);
     let sectors = match copy.queue() {
-        // Loading the origin of each tile touches one sector for each axis.
+        // The load of the origin of each tile touches one sector for each axis.
         None => PlannedSectors {
             accesses: "bulk tensor copies",
             planned: tiles * (copy.transactions + copy.axes.len() as u64),
@@ -130,8 +130,8 @@ impl<'a> Tiles<'a> {
         little_endian(elements.into_iter(), (self.bits / 8) as usize)
     }
 
-    /// Returns the initial contents of three buffers: the tensor, the origins of the tiles, and shared memory for each
-    /// tile.
+    /// Returns the initial contents in bytes of three buffers: the tensor, the origins of the tiles, and the contents
+    /// of shared memory for all tiles.
     fn contents(&self) -> [Vec<u8>; 3] {
         let bytes = (self.bits / 8) as usize;
         let of = |index: u64| element(index, self.bits);
@@ -148,7 +148,8 @@ impl<'a> Tiles<'a> {
         (0..self.memory_size()).map(of).collect()
     }
 
-    /// Returns the expected elements of the tensor after copies from shared memory to it, in the order of its memory.
+    /// Returns the expected elements of the tensor after the copies from shared memory to it, in the order of the
+    /// tensor's memory.
     fn put_back(&self) -> Vec<u64> {
         let mut expected: Vec<u64> = (0..self.elements()).map(|index| element(index, self.bits)).collect();
         for memory_index in 0..self.memory_size() {

@@ -109,7 +109,8 @@ const WITH_SCALES: &[Argument] = &[A, B, C, FormatA, FormatB, OFF, ScaleA, OFF, 
 const WMMA_WITH_SCALES: &[Argument] =
     &[FormatA, A, FormatB, B, OFF, C, OFF, FormatScale, ScalesA, OFF, FormatScale, ScalesB, OFF, OFF];
 
-/// Returns the intrinsic's arguments, in order, for an instruction without scales; `None` if the kind is unknown.
+/// Returns the intrinsic's arguments, in order, for an instruction without scales, by the parts of its mnemonic: kind
+/// (`mfma` or `wmma`), type of the result, shape, operand types. `None` if the kind is unknown.
 fn pattern(kind: &str, out: &str, shape: &str, types: &[&str]) -> Option<&'static [Argument]> {
     Some(match (kind, shape, types) {
         ("mfma", _, ["f8f6f4"]) => &[A, B, C, FormatA, FormatB, OFF, OFF, OFF, OFF],
@@ -210,7 +211,8 @@ fn copy<'ctx>(
     emit.call("llvm.amdgcn.global.load.lds", &[], &operands).map(|_| ())
 }
 
-/// Returns the element type of the register operand with the role `required`, and its bits in each lane.
+/// Returns the element type of the register operand with the role `required`, and the bits of all its registers in one
+/// lane.
 fn register_operand<'a>(row: &'a Instruction, required: &str) -> Result<(&'a str, u32), CompileError> {
     let found = row.operands.iter().find_map(|operand| match operand {
         Operand::Register { role, element, bits, layout } if role == required => {
@@ -221,8 +223,8 @@ fn register_operand<'a>(row: &'a Instruction, required: &str) -> Result<(&'a str
     found.ok_or_else(|| CompileError::Backend(format!("instruction `{}` has no operand `{required}`", row.name)))
 }
 
-/// Emits a value without its unused registers: an operand of six-bit elements fills fewer registers than the value that
-/// carries it.
+/// Emits an operand's value without the registers that pad it to a power of two: an operand of six-bit elements fills
+/// fewer.
 fn narrowed<'ctx>(
     emit: &Emitter<'_, 'ctx>,
     row: &Instruction,

@@ -20,7 +20,7 @@ pub(super) struct HipDevice {
     name: String,
 }
 
-/// Selects the runtime's function that releases an object.
+/// Function that selects, from the loaded library's functions, the one that releases an object of a certain kind.
 type Release = fn(&Functions) -> unsafe extern "C" fn(Object) -> c_int;
 
 /// An object of the runtime, which is released on drop.

@@ -94,7 +94,8 @@ fn result_tile(mfma: &Mfma, shape: &[u64]) -> [TileMode; 9] {
     .map(TileMode::from)
 }
 
-/// Returns the register layout of operand A (`index` 0) or B (1). A lane holds `k_width` adjacent elements along K.
+/// Returns the register layout of operand A (`index` 0) or B (1). `parent` is the spec of the result's layout; a lane
+/// holds `k_width` adjacent elements along K.
 pub(super) fn operand(
     parent: &FamilySpec,
     index: u64,
@@ -106,7 +107,8 @@ pub(super) fn operand(
     let (k_axis, other_axis, other) =
         if index == 0 { (rank - 1, rank - 2, mfma.m) } else { (rank - 2, rank - 1, mfma.n) };
     let lanes_along_k = LANES / other;
-    // The operand with 64 rows or columns is 64x64: every lane holds sixteen times as much of K.
+    // `mfma` 64x4 and 4x64 have K = 16 * `k_width`. The operand with 64 rows or columns has one lane along K, which
+    // holds all of K; the other operand has sixteen.
     let more = if other == LANES { 16 } else { 1 };
     let k_tile = k_width.saturating_mul(lanes_along_k * more);
     let tile = [

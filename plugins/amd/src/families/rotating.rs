@@ -47,8 +47,8 @@ pub(super) fn resolve(spec: &FamilySpec, shape: &[u64]) -> Result<MemoryLayout, 
     Ok(MemoryLayout { alignment: Some(16), ..MemoryLayout::linear(linear) })
 }
 
-/// Returns the layout of the tensor's part in one thread block (`share`): swizzled rows of the fastest axis, then the
-/// other axes in order.
+/// Returns the layout of the part of a tensor in one thread block: swizzled rows of the fastest axis, then the other
+/// axes in order. `share` has the sizes of the part, `order` the axes, the fastest first.
 fn block(share: &[u64], order: &[usize], pattern: &Pattern) -> Result<LinearLayout, LayoutError> {
     let (column, columns) = (Dim::tensor(order[0]), share[order[0]]);
     let Some(&second) = order.get(1) else { return LinearLayout::identity(columns, Dim::OFFSET, column) };

@@ -105,8 +105,8 @@ struct Tiles {
 }
 
 impl Tiles {
-    /// Returns the layout of an operand's scales in one block, with `groups` scales along K in each row. Each bit of
-    /// the register and warp index moves by the number of tiles in `registers` and `warps`.
+    /// Returns the layout of an operand's scales in one block, with `groups` scales along K in each row. `registers`
+    /// and `warps` give, for each bit of the register and of the warp index, by how many tiles of rows the bit moves.
     fn spread(&self, registers: &[u64], warps: &[u64], groups: u64) -> Result<LinearLayout, LayoutError> {
         let tile = self.of_operand;
         let mut scale_bases: IntVec = registers.iter().filter(|&&by| by != 0).map(|by| by * tile).collect();

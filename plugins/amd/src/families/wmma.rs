@@ -80,7 +80,8 @@ impl<'a> Wmma<'a> {
     }
 
     /// Returns the layout of a tensor of this shape: one instruction's `tile`, repeated over the grid of tiles, then
-    /// over the cluster. Tiles along the axis `replicated`, if any, are replicas.
+    /// over the cluster. Tiles along the axis `replicated`, if any, are replicas. `order` has the tensor's axes, the
+    /// fastest first.
     fn spread<const N: usize>(
         &self,
         spec: &FamilySpec,
@@ -99,8 +100,8 @@ impl<'a> Wmma<'a> {
         build().map_err(|error| FamilyError::of_layout(&spec.name, &error))
     }
 
-    /// Returns the grid: the map from register and warp bits to tiles. Along the axis `replicated`, if any, warps hold
-    /// replicas and registers are dropped.
+    /// Returns the grid of tiles: the map from register and warp bits to tile indices along `rank` axes. Along the axis
+    /// `replicated`, if any, warps hold replicas and registers are dropped.
     fn tiles(&self, spec: &FamilySpec, rank: usize, replicated: Option<usize>) -> Result<LinearLayout, FamilyError> {
         let wrong = |message: String| spec.parameters().wrong("warp_bases", &message);
         let full_grid = self.tile_grid(rank).map_err(|error| wrong(error.to_string()))?;

@@ -87,7 +87,8 @@ const GFX942: [Entry; 2] = [
     ("v_mfma_f32_16x16x8_xf32", [16, 16, 8], 1, XF32, Some(16)),
 ];
 
-/// Instructions that gfx950 has and gfx942 lacks, with the cycles of LLVM's scheduling model (see `mi355x.toml`), except those whose element types are modifiers (see [`mixed`]).
+/// Instructions that gfx950 has and gfx942 lacks, with the cycles of LLVM's scheduling model (see `mi355x.toml`),
+/// except those whose element types are modifiers (see [`mixed`]).
 const GFX950: [Entry; 6] = [
     ("v_mfma_f32_32x32x16_f16", [32, 32, 16], 1, F16, Some(32)),
     ("v_mfma_f32_16x16x32_f16", [16, 16, 32], 1, F16, Some(16)),
@@ -123,7 +124,7 @@ pub(super) fn rows(architecture: &str) -> Vec<Instruction> {
     // All entries of the tables above have valid layouts, so no error is dropped; tests count the instructions.
     let mut rows: Vec<_> = tables.iter().copied().flatten().filter_map(|entry| row(architecture, entry).ok()).collect();
     if architecture == "gfx950" {
-        // This generation multiplies 64-bit matrices at half the rate of the one before.
+        // gfx950 multiplies `f64` matrices at half the rate of gfx942.
         rows.iter_mut().filter(|row| row.name == "v_mfma_f64_16x16x4_f64").for_each(|row| row.cycles = Some(64.0));
         rows.extend(mixed().filter_map(Result::ok));
         rows.extend(scaled().filter_map(Result::ok));
@@ -166,8 +167,8 @@ fn mixed() -> impl Iterator<Item = Result<Instruction, LayoutError>> {
     })
 }
 
-/// Returns the instructions of [`mixed`] with one scale for each 32 elements along K. Lane group g holds the scale of k
-/// = 32 g to 32 g + 31, whichever lanes hold these elements.
+/// Returns the instructions of [`mixed`] with one scale for each 32 elements along K. Group g of the lanes holds the
+/// scales of k = 32 g to 32 g + 31, whichever lanes hold these elements.
 fn scaled() -> impl Iterator<Item = Result<Instruction, LayoutError>> {
     const BLOCK: u64 = 32;
     mixed().map(|row| {
@@ -195,15 +196,17 @@ fn row(architecture: &str, &(name, [m, n, k], blocks, types, cycles): &Entry) ->
     Ok(mma_instruction(name.to_owned(), operands, cycles, numerics, SOURCE))
 }
 
-/// Returns the max number of elements adjacent along K in a lane. Eight-bit operands of the instructions with type
-/// modifiers are in two chunks of 16 elements, half of K apart; four- and six-bit operands are in one chunk (AMD,
-/// "Introduction to Matrix Core Programming on CDNA3 and CDNA4", 5.4).
+/// Returns the max number of elements of `bits` bits that are adjacent along K in a lane, for operands of the
+/// instruction `name`. Eight-bit operands of the instructions with type modifiers are in two chunks of 16 elements,
+/// half of K apart; four- and six-bit operands are in one chunk (AMD, "Introduction to Matrix Core Programming on CDNA3
+/// and CDNA4", 5.4).
 fn adjacent_along_k(name: &str, bits: u32) -> u64 {
     if name.ends_with("_f8f6f4") && bits == 8 { 16 } else { u64::MAX }
 }
 
-/// Returns the layout of an operand: lanes go along the rows of A or columns of B, then over blocks (independent
-/// matrices), then along K. A lane holds the rest of K in chunks of at most `adjacent` elements.
+/// Returns the layout of an operand with `size` rows of A or columns of B on the axis `axis`, and K on the axis
+/// `k_axis`. Lanes go along `axis`, then over blocks (independent matrices), then along K; a lane holds the rest of K
+/// in chunks of at most `adjacent` elements.
 fn operand(
     axis: usize,
     size: u64,

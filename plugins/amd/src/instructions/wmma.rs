@@ -143,7 +143,7 @@ impl Generation {
         Ok(if *saturates { Instruction { semantics: Semantics::ContractSaturating, ..row } } else { row })
     }
 
-    /// Returns the bases of an operand along K, for `lanes` lanes in a wave.
+    /// Returns the bases along K of an operand with `k` elements of `bits` bits along K, for `lanes` lanes in a wave.
     fn operand_spread(self, k: u64, bits: u32, lanes: u32) -> Spread {
         let units = |below: u64| (0..below.trailing_zeros()).map(|bit| 1 << bit);
         if self == Self::First {
@@ -154,7 +154,8 @@ impl Generation {
         let half = run.min(k / 2);
         let mut spread = Spread { registers: units(k).filter(|&unit| unit != half).collect(), upper: vec![half] };
         if lanes == 64 {
-            // The quarters of a wave partition the registers, unless there is only one.
+            // Lane bit 5 takes the place of the highest register bit. If an operand fills a single 32-bit register, the
+            // upper 32 lanes hold replicas instead.
             let register_bits = spread.registers.len() as u32;
             let quarter = if bits << register_bits > 32 { spread.registers.pop() } else { None };
             spread.upper.push(quarter.unwrap_or(0));
@@ -162,7 +163,7 @@ impl Generation {
         spread
     }
 
-    /// Returns the bases of the result along M, for `lanes` lanes in a wave.
+    /// Returns the bases along M of the result, for `lanes` lanes in a wave.
     pub(super) fn result(self, lanes: u32) -> Spread {
         let (registers, upper): (&[u64], &[u64]) = match (self, lanes) {
             (Self::First, 64) => (&[4, 8], &[1, 2]),

@@ -58,7 +58,7 @@ fn row(
     Ok(row)
 }
 
-/// Returns the bases of an operand along K.
+/// Returns the bases along K of an operand with elements of `bits` bits.
 fn operand_spread(bits: u32) -> Spread {
     let run = RUN_BITS / u64::from(bits);
     let units = (0..K.trailing_zeros()).map(|bit| 1 << bit);

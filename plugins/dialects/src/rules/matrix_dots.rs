@@ -1,4 +1,4 @@
-//! Defines the rules of dots on tensor cores: `wgmma` and `tcgen05.mma`, and of their scales.
+//! Defines the verifier's rules for dots on tensor cores (`wgmma`, `tcgen05.mma`) and for the scales of their operands.
 
 use tilewright_layout::FamilyAttribute;
 use tilewright_tile::rules::{Check, Checked, Rule, bases, ensure, flag, number};
@@ -152,7 +152,8 @@ fn check_layouts(a: &MemDescType, b: &MemDescType, d: &MemDescType) -> Checked {
     })
 }
 
-/// Checks that `tcgen05.mma` can multiply elements of A's and B's types and add to the accumulator's type.
+/// Checks that `tcgen05.mma` can multiply elements of A's and B's types and add to the accumulator's type. If
+/// `is_scaled`, only the accumulator's type is checked.
 fn check_types(a: &MemDescType, b: &MemDescType, d: &MemDescType, is_scaled: bool) -> Checked {
     let accumulator = d.element.to_string();
     if is_scaled {
@@ -187,7 +188,7 @@ fn check_types(a: &MemDescType, b: &MemDescType, d: &MemDescType, is_scaled: boo
 }
 
 /// Checks that the blocks of a cluster split A along M only and B along N only, and the accumulator as both together.
-/// Basis i of each `CGALayout` belongs to bit i of the block index.
+/// Basis i of each `CGALayout` is the step of bit i of the block index.
 fn check_blocks(check: &Check<'_>, a: &MemDescType, b: &MemDescType, d: &MemDescType) -> Checked {
     let of = |memory: &MemDescType| bases(memory.layout.spec(), "cga_layout").unwrap_or_default();
     let (left, right, result) = (of(a), of(b), of(d));

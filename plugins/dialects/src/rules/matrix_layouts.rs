@@ -12,8 +12,8 @@ fn cluster_blocks(spec: &FamilySpec) -> u64 {
     power(bases(spec, "cga_layout").map_or(0, |bases| bases.len()))
 }
 
-/// Returns the lanes, warps and blocks of a layout whose parameter `warps_per_cta` gives the warps along each axis;
-/// `None` without the parameter. `lanes` is the number of lanes of a warp.
+/// Returns the numbers of lanes, warps and blocks of a layout whose parameter `warps_per_cta` gives the warps along
+/// each axis; `None` without the parameter. `lanes` is the number of lanes of a warp.
 fn distribution_of_warps(spec: &FamilySpec, lanes: u64) -> Option<Distribution> {
     let warps = numbers(spec, "warps_per_cta")?;
     Some(Distribution {
@@ -67,7 +67,8 @@ impl LayoutRules for NvidiaMma {
         })
     }
 
-    /// Returns K of one `mma.sync`: four lanes hold `kWidth` adjacent elements each. Returns 0 for other versions.
+    /// Returns the size along K, in elements, of one `mma.sync`, along which four lanes hold `kWidth` adjacent elements
+    /// each. Returns 0 for layouts of other instructions.
     fn least_k(&self, operand: &DotOperand<'_>) -> u64 {
         let is_sync = number(operand.parent, "version_major").is_none_or(|version| version == 2);
         if is_sync { 4 * operand.k_width.unsigned_abs() } else { 0 }

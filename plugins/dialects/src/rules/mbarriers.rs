@@ -11,12 +11,14 @@ pub(super) const RULES: [Rule; 4] = [
     Rule::new("copy_completion", copy_completion),
 ];
 
-/// Returns the `CGALayout` of mbarriers: for each bit of the block index, the step in mbarriers. Empty if not given.
+/// Returns the `CGALayout` of mbarriers in `memory`: for each bit of the block index, by how many mbarriers the bit
+/// moves. Empty if the memory's layout gives none.
 fn blocks_of(memory: &MemDescType) -> Vec<Vec<i64>> {
     bases(memory.layout.spec(), "cga_layout").unwrap_or_default()
 }
 
-/// Returns the `CGALayout` of mbarriers of which every `shared` consecutive blocks (a power of two) share one.
+/// Returns the expected `CGALayout` of mbarriers (see [`blocks_of`]) if every `shared` consecutive blocks, a power of
+/// two, share one mbarrier.
 fn one_each(check: &Check<'_>, shared: u64) -> Vec<Vec<i64>> {
     let count = |number: u64| number.max(1).ilog2();
     let zeros = (0..count(shared)).map(|_| vec![0]);

@@ -11,8 +11,8 @@ pub(super) const RULES: [Rule; 1] = [Rule::new("packed_arith", packed_arith)];
 const ELEMENTS: [(&str, char); 7] =
     [("f32", 'f'), ("f16", 'h'), ("bf16", 'b'), ("f8E5M2", '5'), ("f8E4M3FN", '4'), ("i8", '2'), ("f8E8M0FNU", 'u')];
 
-/// Element types for which PTX has some packed operations: `kinds` has the operations' names, separated by blanks, and
-/// `result` the letters of the possible result types.
+/// Packed operations of PTX that accept the same element types. `kinds` has the operations' names, separated by blanks,
+/// and `result` the letters (see [`ELEMENTS`]) of the possible result types.
 struct Signature {
     kinds: &'static str,
     result: &'static str,

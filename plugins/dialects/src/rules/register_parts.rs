@@ -72,7 +72,7 @@ fn extract_slice(check: &Check<'_>, _: &[String]) -> Checked {
     })
 }
 
-/// Checks that a part at these offsets is within the full tensor.
+/// Checks that a part whose first element is at `offsets`, one offset for each axis, lies within the full tensor.
 fn check_offsets(offsets: &[i64], part: &TensorType, full: &TensorType) -> Checked {
     ensure(offsets.len() == full.shape.len(), || format!("{} offsets for {} axes", offsets.len(), full.shape.len()))?;
     for (axis, offset) in offsets.iter().enumerate() {

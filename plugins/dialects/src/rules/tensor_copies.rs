@@ -62,7 +62,8 @@ fn check_shared_layout(check: &Check<'_>, group: &str, descriptor: &TensorDescri
     let Some(own) = &descriptor.layout else {
         return Err(format!("the descriptor has no layout: expected that of memory, `{}`", memory.layout.text()));
     };
-    // A block may have more axes than memory, so only the parameters that the copy uses are compared.
+    // The descriptor's block may have more axes than shared memory, so only the parameters that the copy uses are
+    // compared.
     let parameters = |spec: &FamilySpec| {
         let bits = named_number(spec, ELEMENT_BITS).unwrap_or(8);
         (spec.name.clone(), named_number(spec, SWIZZLE), bits, flag(spec, "transposed"), is_fp4_padded(spec))
@@ -138,7 +139,8 @@ pub(super) fn check_row_blocks(
     let Some(memory) = memory.and_then(|group| check.memory_type(group)) else { return Ok(()) };
     let Some(own) = check.bases(layout, shape) else { return Ok(()) };
     let given = bases(memory.layout.spec(), "cga_layout").unwrap_or_default();
-    // The bases of `CGALayout` step in parts of blocks, the bases of the indices in rows.
+    // The bases of `CGALayout` count parts of one block each, those of the indices count rows: divide by the rows of a
+    // part.
     let moved = own.blocks.iter().filter(|basis| basis[0] != 0).count();
     let rows = shape.first().copied().unwrap_or(1) >> moved;
     let own: Vec<u64> = own.blocks.iter().map(|basis| basis[0] / rows.max(1)).collect();

@@ -61,8 +61,9 @@ fn check_layout(check: &Check<'_>, group: &str) -> Checked {
     Ok(())
 }
 
-/// Checks `hint`, a mask of the warps that take part in a copy. They are a power of two of existing warps, whose
-/// indices together differ in as few bits as possible. `warps` is the number of warps; `None` if it is unknown.
+/// Checks `hint`, a mask of the warps that take part in a copy: the warps must exist, their number must be a power of
+/// two, and their indices must differ in as few bits as so many warps can. `warps` is the number of warps of the
+/// program; `None` if it is unknown.
 fn check_hint(hint: i64, warps: Option<u64>) -> Checked {
     ensure(hint != 0, || "`warp_used_hint = 0`: expected one warp at least".to_owned())?;
     let bits = hint as u64 & u64::from(u32::MAX);
@@ -118,8 +119,8 @@ fn check_same_layout(descriptor: &TensorDescriptorType, memory: &MemDescType) ->
     })
 }
 
-/// Checks that a copy to a `partitioned_shared` layout has a multiple of as many warps as the layout has pieces. Other
-/// layouts pass.
+/// Checks that the number of warps in the mask `hint`, which copy to a `partitioned_shared` layout, is a multiple of
+/// the layout's number of pieces. Other layouts pass.
 fn check_pieces(hint: i64, memory: &MemDescType) -> Checked {
     let spec = memory.layout.spec();
     if spec.name != "partitioned_shared" {

@@ -177,7 +177,8 @@ impl Emitter {
         })
     }
 
-    /// Emits the divisor `b`, or one if `b` is -1 and `a` is the least integer, whose quotient would overflow.
+    /// Emits the divisors `b` of vectors of `width` integers, with one in place of -1 if the element of `a` is the
+    /// least integer: that quotient would overflow.
     fn one_for_overflow(&mut self, element: Element, width: u32, a: Word, b: Word) -> Result<Word, CompileError> {
         let (ty, condition) = (self.element_type(element, width), self.element_type(Element::I1, width));
         let bits = element.bits();
@@ -233,8 +234,8 @@ impl Emitter {
         self.zip(ty, a, b, |this, a, b| this.value(op, result, [a, b]))
     }
 
-    /// Compares one-bit integers, converted to bytes: 0, or all bits set (-1 as a signed number). Intel's compiler
-    /// fails on SPIR-V's own comparisons of booleans.
+    /// Emits a comparison of two vectors of `width` one-bit integers, converted to bytes: 0, or all bits set (-1 as a
+    /// signed number). Intel's compiler fails on SPIR-V's own comparisons of booleans.
     fn boolean_compare(&mut self, op: Compare, width: u32, a: Word, b: Word) -> Result<Word, CompileError> {
         let (byte, bool_type) = (self.element_type(Element::I8, width), self.element_type(Element::I1, width));
         let (zero, ones) = (self.constant(Element::I8, width, 0), self.constant(Element::I8, width, 0xff));

@@ -118,8 +118,8 @@ impl Lowering<'_> {
         self.emitter.with_operands(Op::AtomicCompareExchange, ty, operands)
     }
 
-    /// Emits an atomic floating-point addition: a loop of compare-exchanges that ends when no other thread has
-    /// intervened.
+    /// Emits an atomic floating-point addition, and returns the old value. The addition is a loop of compare-exchanges
+    /// that ends when no other thread has intervened.
     fn atomic_sum(&mut self, pointer: Value, value: &EmittedValue, how: Ordered) -> Result<EmittedValue, CompileError> {
         let element = value.element()?;
         let word = if element.bits() == 64 { Element::I64 } else { Element::I32 };
@@ -160,8 +160,8 @@ impl Lowering<'_> {
         self.number_in(EmittedValue::new(Type::Scalar(word), vec![old]), shift.as_ref(), element)
     }
 
-    /// Returns a pointer to the 32-bit word that contains a narrow number, and the number's bit offset in the word. For
-    /// a wider number, returns its own address and no offset.
+    /// Returns a pointer to the 32-bit word that contains a number narrower than 32 bits, and the number's bit offset
+    /// in the word. For a wider number, returns its own address and `None`.
     fn word_around(
         &mut self,
         pointer: Value,
@@ -188,7 +188,7 @@ impl Lowering<'_> {
         Ok((emitter.bits(&base, pointer.ty)?, Some(shift)))
     }
 
-    /// Emits the number at bit offset `shift` of a word; the whole word if there is no offset.
+    /// Emits the number at bit offset `shift` of a word; if `shift` is `None`, the whole word.
     fn number_in(
         &mut self,
         word: EmittedValue,
@@ -206,7 +206,8 @@ impl Lowering<'_> {
         emitter.bits(&bits, Type::Scalar(element))
     }
 
-    /// Emits the word `old` with the number at bit offset `shift` replaced.
+    /// Emits the word `old` in which `number` replaces the bits at offset `shift`; if `shift` is `None`, `number` is
+    /// the whole word.
     fn word_with(
         &mut self,
         old: Word,

@@ -17,7 +17,7 @@ use super::emit::Emitter;
 use super::emitted::EmittedValue;
 
 /// Returns the private array that the builtin writes: its element type, the type's letter in mangled names, and the
-/// number of elements.
+/// number of elements. `None` if the result is not in registers.
 fn array(row: &Instruction) -> Option<(Element, char, u32)> {
     let result = row.operands.iter().find(|operand| is_result(operand))?;
     let RowOperand::Register { bits, layout, .. } = result else { return None };

@@ -32,9 +32,10 @@ impl Emitter {
         Ok(EmittedValue::new(ty, ids))
     }
 
-    /// Rounds a number of more than 24 significant bits to binary32 toward zero, and sets the lowest bit if the
-    /// rounding was inexact (round to odd). A second rounding, to at least two bits less, is then correct (S. Boldo, G.
-    /// Melquiond, "Emulation of FMA and correctly rounded sums", 2008).
+    /// Rounds `id`, a vector of `width` numbers of more than 24 significant bits, to binary32 by the conversion `op`.
+    /// Rounds toward zero, and sets the lowest bit if the rounding was inexact (round to odd). A second rounding, to at
+    /// least two bits less, is then correct (S. Boldo, G. Melquiond, "Emulation of FMA and correctly rounded sums",
+    /// 2008).
     fn rounded_to_odd(&mut self, op: Op, id: Word, from: Element, width: u32) -> Result<Word, CompileError> {
         let [wide, single, word, bool_type] =
             [from, Element::F32, Element::I32, Element::I1].map(|element| self.element_type(element, width));
@@ -60,8 +61,9 @@ impl Emitter {
         self.value(Op::Bitcast, single, [odd])
     }
 
-    /// Emits a cast to a floating-point type. SPIR-V has no `bf16`, so a cast to or from `bf16` goes through binary32,
-    /// where an inexact result is rounded to odd first.
+    /// Emits a cast of `id`, a vector of `width` elements, to a floating-point type; `types` are the element types
+    /// before and after. SPIR-V has no `bf16`, so a cast to or from `bf16` goes through binary32, where an inexact
+    /// result is rounded to odd first.
     fn number(&mut self, op: Cast, id: Word, types: (Element, Element), width: u32) -> Result<Word, CompileError> {
         let (from, to) = types;
         let computed = |element| element == Element::Bf16 || self.carrier(element) == element;
@@ -90,7 +92,8 @@ impl Emitter {
         if to == Element::Bf16 { self.bfloat_round(width, converted) } else { Ok(converted) }
     }
 
-    /// Emits a cast from a floating-point type to an integer, rounded toward zero.
+    /// Emits a cast of `id`, a vector of `width` floating-point elements, to integers, rounded toward zero. `types` are
+    /// the element types before and after.
     fn float_to_integer(
         &mut self,
         op: Cast,
@@ -118,7 +121,7 @@ impl Emitter {
         self.value(if op == Cast::ExtendS { Op::SConvert } else { Op::UConvert }, result, [id])
     }
 
-    /// Emits the lowest bit of each integer as a boolean.
+    /// Emits the lowest bit of each integer in `id`, a vector of `width` elements, as a boolean.
     pub(super) fn lowest_bit(&mut self, element: Element, width: u32, id: Word) -> Result<Word, CompileError> {
         let (ty, bool_type) = (self.element_type(element, width), self.element_type(Element::I1, width));
         let (zero, one) = (self.constant(element, width, 0), self.constant(element, width, 1));

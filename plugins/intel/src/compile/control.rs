@@ -19,7 +19,7 @@ pub(super) struct Loop {
     header: Word,
     next: Word,
     merge: Word,
-    /// Label of the block before the loop, and the index of the header among the function's blocks.
+    /// Label of the block before the loop. `header_index` is the index of the header among the function's blocks.
     before: Word,
     header_index: Option<usize>,
     /// The counter of a `for`; `None` for other loops.
@@ -184,8 +184,8 @@ impl CodeGenerator for Lowering<'_> {
 }
 
 impl Lowering<'_> {
-    /// Emits `f` under a predicate; the result is zero in lanes whose predicate is false. Without a predicate, all
-    /// lanes run `f`.
+    /// Emits the operations that `f` emits, under a predicate. The result of type `ty` is zero in lanes whose predicate
+    /// is false. If `predicate` is `None`, all lanes execute the operations.
     pub(super) fn predicated(
         &mut self,
         predicate: Option<Value>,

@@ -243,7 +243,8 @@ impl Emitter {
         id
     }
 
-    /// Imports a function of another module and returns its id; the same name is imported once.
+    /// Declares a function of another module, with the type `result` of its result and the types `parameters`, and
+    /// returns its id. The same name is declared once.
     pub(super) fn import(&mut self, name: &str, result: Word, parameters: &[Word]) -> Word {
         if let Some(&function) = self.imports.get(name) {
             return function;
@@ -266,7 +267,7 @@ impl Emitter {
         id
     }
 
-    /// Emits a call of a function.
+    /// Emits a call of the function with the id `function`; `result` is the type of its result.
     pub(super) fn call(&mut self, result: Word, function: Word, operands: &[Word]) -> Result<Word, CompileError> {
         let operands = std::iter::once(function).chain(operands.iter().copied()).map(Operand::IdRef).collect();
         self.with_operands(Op::FunctionCall, result, operands)
@@ -278,14 +279,14 @@ impl Emitter {
         self.builder.insert_into_block(rspirv::dr::InsertPoint::End, instruction).map_err(backend)
     }
 
-    /// Emits an instruction with a result, and returns the result's id.
+    /// Emits an instruction with a result of type `ty`, and returns the result's id.
     pub(super) fn with_operands(&mut self, op: Op, ty: Word, operands: Vec<Operand>) -> Result<Word, CompileError> {
         let id = self.builder.id();
         self.append(Instruction::new(op, Some(ty), Some(id), operands))?;
         Ok(id)
     }
 
-    /// Emits an instruction with a result whose operands are all ids of values.
+    /// Emits an instruction with a result of type `ty` whose operands are all ids of values; returns the result's id.
     pub(super) fn value<const N: usize>(
         &mut self,
         op: Op,
@@ -295,7 +296,7 @@ impl Emitter {
         self.with_operands(op, ty, operands.map(Operand::IdRef).to_vec())
     }
 
-    /// Emits an extended instruction of OpenCL.
+    /// Emits the instruction `op` of OpenCL's extended set, with a result of type `ty`.
     pub(super) fn extended(&mut self, op: Word, ty: Word, operands: &[Word]) -> Result<Word, CompileError> {
         let set = match self.extended {
             Some(set) => set,
@@ -321,7 +322,7 @@ impl Emitter {
         self.block
     }
 
-    /// Returns the index of the block that is being written, for [`Emitter::prepend`].
+    /// Returns the index of the block that is being written, for [`Emitter::prepend`]; `None` between blocks.
     pub(super) fn block_index(&self) -> Option<usize> {
         self.builder.selected_block()
     }

@@ -90,7 +90,8 @@ impl Emitter {
             }
             Binary::FMinNumber => (extended::FMIN, None),
             Binary::FMaxNumber => (extended::FMAX, None),
-            // Equal numbers differ only if they are zeros: the bitwise or or and then selects the sign.
+            // Equal numbers have different bits only if they are zeros; the bitwise or (minimum) or and (maximum) then
+            // selects the sign.
             Binary::FMinimum => (extended::FMIN, Some(Op::BitwiseOr)),
             Binary::FMaximum => (extended::FMAX, Some(Op::BitwiseAnd)),
             _ => return Err(unsupported(format!("operation `{}`", op.name()))),
@@ -161,7 +162,8 @@ impl Emitter {
         self.each(a, |this, id| this.extended(number, ty, &[id]))
     }
 
-    /// Converts a number to a type that SPIR-V computes with: `bf16` to binary32, other types unchanged.
+    /// Converts `id`, a vector of `width` numbers, to a type that SPIR-V computes with: `bf16` to binary32, other types
+    /// unchanged. Types that the architecture only carries are an error.
     pub(super) fn computable(&mut self, element: Element, width: u32, id: Word) -> Result<Word, CompileError> {
         if element == Element::Bf16 {
             return self.bfloat_widen(width, id);
@@ -172,7 +174,8 @@ impl Emitter {
         }
     }
 
-    /// Emits an operation whose result is exact in every type that contains the operands; `bf16` goes through binary32.
+    /// Emits the operation that `f` emits on vectors of `width` elements, and whose result is exact in every type that
+    /// contains the operands. For `bf16`, `f` computes in binary32.
     fn exactly(
         &mut self,
         element: Element,
@@ -187,8 +190,9 @@ impl Emitter {
         if element == Element::Bf16 { self.bfloat_round(width, value) } else { Ok(value) }
     }
 
-    /// Emits an operation whose result is rounded correctly: numbers narrower than binary64 are computed in binary64 if
-    /// the architecture has it, and rounded back.
+    /// Emits the operation that `f` emits on vectors of `width` elements, with correctly rounded results. Numbers
+    /// narrower than binary64 are computed in binary64 if the architecture has it, otherwise in binary32, and rounded
+    /// back.
     fn rounded(
         &mut self,
         element: Element,

@@ -299,7 +299,8 @@ impl Lowering<'_> {
         Ok(EmittedValue::new(i32, vec![word]))
     }
 
-    /// Emits the component of a built-in input along an axis; work-group ids have the width of addresses.
+    /// Emits the component along `axis` of a built-in input such as the work-group id, as an `i32`. The built-in has
+    /// the width of addresses, 64 bits.
     fn along(&mut self, which: BuiltIn, axis: u8) -> Result<Word, CompileError> {
         let (wide, narrow) = (self.emitter.element_type(Element::I64, 1), self.emitter.element_type(Element::I32, 1));
         let all = self.input(which, Element::I64, 3)?;

@@ -21,8 +21,8 @@ pub(super) struct Access<'a> {
     pub shared: Option<Word>,
 }
 
-/// Returns the type of a value in memory: its elements, or integers as narrow as the alignment if that is less;
-/// booleans are packed eight to a byte.
+/// Returns the type by which memory accesses move a value: its element type, or narrower integers if the alignment in
+/// bytes is less than an element; booleans are packed eight to a byte.
 fn memory_type(ty: Type, alignment: u32) -> Result<Type, CompileError> {
     let element = ty.element().ok_or_else(|| invalid(format!("{ty} in memory; only scalars and vectors are")))?;
     if element == Element::I1 {

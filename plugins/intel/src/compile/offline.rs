@@ -43,8 +43,8 @@ pub(super) fn check(spirv: &[u8], architecture: Architecture, is_large: bool) ->
     Ok(name.map(|name| format!("{name} with its own 2-D block loads")))
 }
 
-/// Compiles a SPIR-V binary for a device with options of the OpenCL compiler; returns the compiler's name if the code
-/// has no unresolved functions.
+/// Compiles a SPIR-V binary for a device with options of the OpenCL compiler; returns the compiler's name, or `None` if
+/// the machine code has unresolved functions.
 ///
 /// # Errors
 /// [`CompileError::Backend`] with the compiler's message if it rejects the SPIR-V.

@@ -99,7 +99,8 @@ pub(super) fn with_own_reads(words: &[u32]) -> Result<Option<Vec<u32>>, CompileE
     Ok(Some(module.assemble()))
 }
 
-/// Returns the function id and shape of an import decoration, if it imports a 2-D block load.
+/// Returns the function id and the block's shape of an import decoration of a 2-D block load; `None` for other
+/// decorations.
 fn imported(decoration: &Instruction) -> Option<(Word, Shape)> {
     match decoration.operands.as_slice() {
         [Operand::IdRef(id), Operand::Decoration(Decoration::LinkageAttributes), Operand::LiteralString(name), ..] => {
@@ -114,8 +115,8 @@ struct Rewriter<'a> {
 }
 
 impl Rewriter<'_> {
-    /// Gives an imported function a body that loads its block in parts of `rows` rows with the compiler's function
-    /// `name`.
+    /// Gives the imported function `id` a body that loads its block in parts of `rows` rows with the compiler's
+    /// function `name`. Returns `None` if the module has no function `id` with the parameters of a 2-D block load.
     fn define(&mut self, id: Word, shape: Shape, name: &str, rows: u32) -> Option<()> {
         let is_it = |function: &Function| function.def.as_ref().and_then(|def| def.result_id) == Some(id);
         let at = self.module.functions.iter().position(is_it)?;
@@ -206,7 +207,8 @@ impl Rewriter<'_> {
         id
     }
 
-    /// Imports a function of the compiler and returns its id.
+    /// Declares a function of the compiler, with the type `result` of its result and the types `parameters`, and
+    /// returns its id.
     fn import(&mut self, name: &str, result: Word, parameters: &[Word]) -> Word {
         let types = std::iter::once(&result).chain(parameters).map(|&ty| Operand::IdRef(ty)).collect::<Vec<_>>();
         let ty = self.ty(Op::TypeFunction, &types);

@@ -70,8 +70,8 @@ impl Dpas {
         Ok(dpas)
     }
 
-    /// Returns the number of rows that the lanes of a sub-group cover: rows of the result, or of B in 32-bit groups of
-    /// K.
+    /// Returns the number of rows that the lanes of a sub-group cover at once: rows of the result, or rows of B packed
+    /// to 32 bits along K.
     fn rows(&self) -> u64 {
         self.lanes / self.execution
     }
@@ -81,7 +81,9 @@ impl Dpas {
         Some([(Dim::LANE, self.execution, n), (Dim::LANE, self.rows(), m), (Dim::REGISTER, above, m)])
     }
 
-    /// Returns the modes of operand A: lanes go along K, each with adjacent elements of a row, and then along the rows.
+    /// Returns the modes (input, size, axis) of operand A, with K on axis `k` and M on axis `m`: adjacent elements of a
+    /// row in one lane, lanes along K, further lanes along the rows, registers along the rows. `None` if the sub-group
+    /// has fewer lanes than a row needs, or lanes for more rows than A has.
     fn left_modes(&self, k: usize, m: usize) -> Option<[Along; 4]> {
         let together = neighbours(self.depth, self.packed, self.lanes);
         let along_k = self.depth * self.packed / together;
@@ -90,7 +92,9 @@ impl Dpas {
         Some([(Dim::REGISTER, together, k), (Dim::LANE, along_k, k), (Dim::LANE, rows, m), (Dim::REGISTER, above, m)])
     }
 
-    /// Returns the modes of operand B: a register holds 32 bits along K; lanes go along the columns and then along K.
+    /// Returns the modes (input, size, axis) of operand B, with K on axis `k` and N on axis `n`: elements along K in 32
+    /// bits of a lane, lanes along the columns, further lanes along K, registers along K. `None` if the sub-group has
+    /// fewer lanes than columns, or more lanes along K than a column needs.
     fn right_modes(&self, k: usize, n: usize) -> Option<[Along; 4]> {
         let above = self.depth.checked_div(self.rows()).filter(|&above| above > 0)?;
         Some([
@@ -207,8 +211,9 @@ pub(super) fn scale(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, Fa
     build().map_err(|error| FamilyError::of_layout(&spec.name, &error))
 }
 
-/// Returns the cluster's bases for a tensor of scales. Blocks along axis `of_result` of the result go along the last
-/// axis but one of the scales; blocks along the other axis hold replicas.
+/// Returns the bases of `cluster` (see the parameter `cga_layout`) for a tensor of scales with `rank` axes. Blocks
+/// along axis `of_result` of the result go along the last axis but one of the scales; blocks along the other axis hold
+/// replicas.
 fn of_scales(cluster: &[Vec<u64>], rank: usize, of_result: usize) -> Vec<Vec<u64>> {
     let mut bases = cluster.to_vec();
     for basis in bases.iter_mut().filter(|basis| basis.len() == rank) {

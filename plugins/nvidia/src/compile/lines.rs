@@ -1,7 +1,7 @@
-//! Line tables of PTX: the directives `.file` and `.loc` remain of the debug information that LLVM writes.
+//! Keeps the line tables (`.file` and `.loc`) of the debug information that LLVM writes to PTX, and removes the rest.
 
-/// Removes the request for code to debug, by which `ptxas` would not optimise, and the sections for debuggers.
-/// `.debug_str` remains, since `.loc` names functions in it. Text without debug information is returned as it is.
+/// Removes the target option `debug`, with which `ptxas` would not optimise, and the debug sections from PTX text.
+/// `.debug_str` remains, since `.loc` names functions in it. Returns text without the option unchanged.
 pub(super) fn keep_lines_only(ptx: Vec<u8>) -> Vec<u8> {
     let Ok(text) = std::str::from_utf8(&ptx) else { return ptx };
     let is_target = |line: &str| line.starts_with(".target ");
@@ -23,7 +23,7 @@ pub(super) fn keep_lines_only(ptx: Vec<u8>) -> Vec<u8> {
     kept.into_bytes()
 }
 
-/// Whether PTX has line tables, which the cubin is to have too.
+/// Whether PTX text has line tables (`.loc` directives); `ptxas` must then keep them in the cubin.
 pub(crate) fn has_lines(ptx: &[u8]) -> bool {
     let directive = b"\n\t.loc\t";
     ptx.windows(directive.len()).any(|window| window == directive)

@@ -18,7 +18,7 @@ const MOST: u32 = (1 << 20) - 1;
 /// Barrier of all lanes of the warp, which orders their memory accesses.
 pub(super) const WARP_BARRIER: &str = "bar.warp.sync 0xffffffff;";
 
-/// Emits `mbarrier.init` on one lane.
+/// Emits `mbarrier.init` on one lane, for `arrivals` arrivals in each phase.
 pub(super) fn init<'ctx>(
     emit: &Emitter<'_, 'ctx>,
     pointer: PointerValue<'ctx>,
@@ -29,7 +29,8 @@ pub(super) fn init<'ctx>(
     emit_elected(emit, &format!("mbarrier.init.shared::cta.b64 [$0], {arrivals};"), "r", &operands)
 }
 
-/// Emits `mbarrier.arrive` on one lane, after a barrier of the warp.
+/// Emits `mbarrier.arrive` on one lane, after a barrier of the warp. The current phase then expects `bytes` further
+/// bytes.
 pub(super) fn arrive<'ctx>(
     emit: &Emitter<'_, 'ctx>,
     pointer: PointerValue<'ctx>,

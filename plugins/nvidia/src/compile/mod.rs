@@ -62,8 +62,8 @@ pub(crate) fn compile(
     Ok(Artifact { payloads, kernels: kernel_metadata(module, rows)?, accepted_by: taken_by })
 }
 
-/// The format of objects that `ptxas` writes; these may differ between runs. Versions 12.9 and 13.4 number uniform
-/// registers of some `sm_100a` kernels differently from run to run.
+/// The payload format of objects that `ptxas` writes. Two runs may write different bytes: versions 12.9 and 13.4 number
+/// uniform registers of some `sm_100a` kernels differently from run to run.
 const OF_PTXAS: &str = "cubin";
 
 fn payloads(target: &TargetDescription, code: GeneratedCode, emit: &[Emit]) -> Result<Vec<Payload>, CompileError> {

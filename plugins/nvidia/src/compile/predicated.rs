@@ -6,9 +6,10 @@ use tilewright_llvm::values::BasicValueEnum;
 use tilewright_llvm::{Emitter, PredicatedAccess};
 use tilewright_plugin::CompileError;
 
-/// The registers of one access, all of one type.
+/// The registers that hold the value of one access, all of one type.
 struct AccessRegisters {
-    /// The type of all registers, which together have the bits of the value; a word for a byte.
+    /// The type of all registers together, with one element for each register. It has as many bits as the value; a byte
+    /// takes a 32-bit register.
     registers: Type,
     /// The letter of the registers' constraint in inline assembly.
     letter: &'static str,
@@ -98,13 +99,13 @@ impl<'ctx> Address<'ctx> {
     }
 }
 
-/// Returns a constant offset behind an address operand.
+/// Returns the access's constant offset as PTX text, such as `+4`, to follow the base address; empty for zero.
 fn offset(access: &PredicatedAccess<'_>) -> String {
     if access.offset == 0 { String::new() } else { format!("{:+}", access.offset) }
 }
 
-/// Emits `@p ld.SPACE {d...}, [address];`, with `other` in the destination registers before. Returns the value; `None`
-/// if no single instruction loads it.
+/// Emits `@p ld.SPACE {d...}, [address];`, after it has set the destination registers to `other`. Returns the value;
+/// `None` if no single instruction loads it.
 pub(super) fn load<'ctx>(
     emit: &Emitter<'_, 'ctx>,
     access: &PredicatedAccess<'ctx>,

@@ -256,8 +256,8 @@ impl Dialect for Ptx<'_> {
     }
 
     fn barrier(&self, emit: &Emitter<'_, '_>, scope: Scope) -> Result<(), CompileError> {
-        // All of them order memory accesses of their lanes: `barrier.cluster` releases at the arrival and acquires at
-        // the wait.
+        // All of these barriers order memory accesses of their lanes: `barrier.cluster` releases at the arrival and
+        // acquires at the wait.
         let calls = match scope {
             Scope::Warp => vec![("llvm.nvvm.bar.warp.sync", Some(emit.i32(ALL_LANES)))],
             Scope::Block => vec![("llvm.nvvm.barrier.cta.sync.aligned.all", Some(emit.i32(0)))],

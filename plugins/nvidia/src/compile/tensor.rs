@@ -181,7 +181,8 @@ fn constant(row: &Instruction) -> Option<u32> {
     })
 }
 
-/// Returns the mnemonic: the part of an instruction's name before the sizes.
+/// Returns the mnemonic of a `tcgen05.mma`: the part of the instruction's name before the sizes; `None` for other
+/// names.
 fn mnemonic(name: &str) -> Option<&str> {
     let kind = name.find(".kind::")? + ".kind::".len();
     let is_size = |&(at, _): &(usize, &str)| name[at + 2..].starts_with(|digit: char| digit.is_ascii_digit());

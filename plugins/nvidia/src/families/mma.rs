@@ -112,8 +112,9 @@ fn matrix_rank(spec: &FamilySpec, shape: &[u64]) -> Result<usize, FamilyError> {
     })
 }
 
-/// Returns the atoms of a layout: four lanes with `width` adjacent elements each along the axis `inner`, and eight
-/// lanes along the axis `outer`. Registers repeat the atom along `outer` first.
+/// Returns the modes of a layout of 8x8 atoms, `inner_size` along the axis `inner` by `outer_size` along the axis
+/// `outer`. In an atom, four lanes go along `inner` with `width` adjacent elements each, and eight lanes along `outer`.
+/// Registers repeat the atom along `outer` first.
 fn atoms(width: u64, inner: usize, inner_size: u64, outer: usize, outer_size: u64) -> [TileMode; 5] {
     [
         (Dim::REGISTER, width, inner),

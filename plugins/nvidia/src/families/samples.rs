@@ -81,7 +81,8 @@ impl SampleMma {
                 _ => None,
             })
         };
-        // Operands in shared memory have the memory layouts below.
+        // Returns `None` for an MMA with an operand in shared memory; shared-memory layouts have samples of their own
+        // below.
         let ((bits, a), _, (_, d)) = (operand("a")?, operand("b")?, operand("d")?);
         let size = |layout: &LinearLayout, axis| 1i64 << layout.out_bits(Dim::tensor(axis));
         let (m, n, k) = (size(d, 0), size(d, 1), size(a, 1));

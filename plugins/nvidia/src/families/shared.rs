@@ -127,7 +127,7 @@ pub(super) fn swizzled(spec: &FamilySpec, shape: &[u64]) -> Result<MemoryLayout,
     Ok(MemoryLayout { linear, padding: Vec::new(), alignment: Some(128 * swizzle.phases() as u32) })
 }
 
-/// Returns the layout of the part (`share`) that one block has of a tensor of `shape`.
+/// Returns the layout of the part of a tensor of `shape` that one block has; `share` has the sizes of the part.
 fn block(spec: &FamilySpec, swizzle: &Swizzle, share: &[u64], shape: &[u64]) -> Result<LinearLayout, FamilyError> {
     let failed = |error: LayoutError| FamilyError::of_layout(&spec.name, &error);
     let contiguous = if swizzle.transposed { 0 } else { share.len() - 1 };
@@ -144,7 +144,8 @@ fn block(spec: &FamilySpec, swizzle: &Swizzle, share: &[u64], shape: &[u64]) -> 
     tile.and_then(|tile| fit_to_shape(&tile, share, Dim::OFFSET)).map_err(failed)
 }
 
-/// Returns the shape of one copy's box, which is as wide as the core along the contiguous axis.
+/// Returns the shape of one copy's box: `copied`, the largest box along each axis, made as wide as the core along the
+/// contiguous axis. Fails if a block's part of the tensor is smaller than the core.
 fn box_shape(spec: &FamilySpec, swizzle: &Swizzle, mut copied: IntVec, shape: &[u64]) -> Result<IntVec, FamilyError> {
     let rank = copied.len();
     let too_small = |message: String| FamilyError::Shape { family: spec.name.clone(), shape: shape.to_vec(), message };
@@ -152,7 +153,8 @@ fn box_shape(spec: &FamilySpec, swizzle: &Swizzle, mut copied: IntVec, shape: &[
         return Err(too_small("a swizzled tensor has at least two axes".to_owned()));
     }
     let contiguous = if swizzle.transposed { 0 } else { rank - 1 };
-    // Triton takes the last axis alone as the rows of a transposed tensor; with fewer rows no copy writes its layout.
+    // Triton counts only the last axis of a transposed tensor as rows, and bulk tensor copies need eight rows for the
+    // core.
     let rows: u64 = if swizzle.transposed { copied[rank - 1] } else { copied[..rank - 1].iter().product() };
     if copied[contiguous] < swizzle.columns() || rows < 8 {
         let along = if swizzle.transposed { " along the last axis" } else { "" };
@@ -181,7 +183,8 @@ fn plain(copied: &[u64], transposed: bool) -> Result<LinearLayout, LayoutError> 
     })
 }
 
-/// Returns the layout of one copy's box: the core, repeated along all axes but the contiguous one.
+/// Returns the layout of one copy's box of the shape `copied`: the core, repeated along all axes but the contiguous
+/// one.
 fn swizzled_box(swizzle: &Swizzle, copied: &[u64]) -> Result<LinearLayout, LayoutError> {
     let rank = copied.len();
     let contiguous = if swizzle.transposed { 0 } else { rank - 1 };

@@ -57,7 +57,7 @@ impl Tiling {
             let message = "pairs are blocks that follow each other down the rows: `cga_layout` must begin with [1, 0]";
             return Err(read.wrong("two_ctas", message));
         }
-        // Of padded elements every second location holds nothing.
+        // With padded elements, every second column of the tile holds nothing.
         Ok(Self { rows, columns, stride: if padded { 2 } else { stride }, paired })
     }
 

@@ -22,24 +22,24 @@ pub(super) fn of(capability: u32, element: &str, bits: u32) -> Option<Numerics> 
     Some(Numerics { summation, nan_is_all_ones: element != "f64", evidence, source: SOURCE.to_owned() })
 }
 
-/// Returns the numerics of warpgroup MMAs, which only compute capability 9.0 has. They differ from `mma` for 8-bit
-/// operands, whose terms keep fewer bits.
+/// Returns the numerics of warpgroup MMAs, which only compute capability 9.0 has; `None` for integers. They differ from
+/// `mma` for 8-bit operands, whose terms keep fewer bits.
 pub(super) fn of_group(element: &str, bits: u32) -> Option<Numerics> {
     let numerics = of(90, element, bits)?;
     let summation = if bits == 8 { aligned(32, bits, 13, 13) } else { numerics.summation };
     Some(Numerics { summation, ..numerics })
 }
 
-/// Returns the numerics of MMAs with accumulators in tensor memory. No measurement is published, so the numerics of
-/// `mma` on the same operands are assumed.
+/// Returns the numerics of MMAs with accumulators in tensor memory; `None` for integers. No measurement is published,
+/// so the numerics of `mma` on the same operands are assumed.
 pub(super) fn in_tensor_memory(element: &str, bits: u32) -> Option<Numerics> {
     let source = format!("As mma of compute capability 10.0, no measurement is published: {SOURCE}");
     of(100, element, bits).map(|numerics| Numerics { evidence: Evidence::Assumed, source, ..numerics })
 }
 
-/// Returns a summation of groups of products, as many as `bytes` bytes of A have elements along K. Terms are aligned to
-/// the group's greatest exponent and keep `fraction` bits; the group's sum keeps `kept` bits. Elements have `bits`
-/// bits.
+/// Returns a summation of groups of products. A group has as many products as `bytes` bytes of A have elements, of
+/// `bits` bits each, along K. Terms are aligned to the group's greatest exponent and keep `fraction` bits; the group's
+/// sum keeps `kept` bits.
 fn aligned(bytes: u32, bits: u32, fraction: u32, kept: u32) -> Summation {
     Summation::Aligned { group: 8 * bytes / bits, fraction, kept }
 }

@@ -41,7 +41,8 @@ pub(super) struct DescriptorEncoding {
     pub mode: fn(u64) -> u64,
 }
 
-/// Returns the operand with this role, in shared memory, with all canonical layouts that the instruction accepts.
+/// Returns the operand with the role `role` ("a" or "b") in shared memory, with all canonical layouts that the
+/// instruction accepts. `shape` is the shape of the tile, and `side` has the operand's majorness.
 pub(super) fn memory(
     role: &str,
     element: &str,

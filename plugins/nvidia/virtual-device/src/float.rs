@@ -69,7 +69,8 @@ impl Exact {
         if !nearest.is_finite() || b.is_infinite() {
             return nearest.into();
         }
-        // The remainder of the dividend has the sign of the error, negated if the divisor is negative.
+        // `a - nearest * b` has the sign of the quotient's error if `b` is positive, and the opposite sign if `b` is
+        // negative.
         let left = (-nearest).mul_add(b, a);
         Self { nearest, rest: if b < 0.0 { -left } else { left } }
     }
@@ -215,7 +216,7 @@ impl Float {
     }
 }
 
-/// Returns the integer significand and the exponent of two of a positive number, which is their product.
+/// Returns (s, e) with an integer s so that `value` = s * 2^e, for a positive number.
 fn significand_and_exponent(value: f64) -> (u64, i32) {
     let bits = value.to_bits();
     let (exponent, fraction) = ((bits >> 52) as i32, bits & ((1 << 52) - 1));

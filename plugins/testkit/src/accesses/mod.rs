@@ -23,7 +23,7 @@ pub struct Case {
     pub wavefronts: u64,
 }
 
-/// Returns a `swizzled_shared` layout as text.
+/// Returns a `swizzled_shared` layout as text, with the parameters `vec`, `perPhase`, `maxPhase` and `order`.
 pub fn swizzled(vector: u64, phase: u64, phases: u64, order: [u64; 2]) -> String {
     format!("#ttg.swizzled_shared<{{vec = {vector}, perPhase = {phase}, maxPhase = {phases}, order = {order:?}}}>")
 }

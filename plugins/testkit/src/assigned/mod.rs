@@ -50,7 +50,7 @@ fn read(path: &std::path::Path) -> Program {
 
 impl Program {
     /// Returns the number of layout conversions in Triton's result on one of its targets, including loads from shared
-    /// memory that replace a conversion.
+    /// memory that replace a conversion. `None` if there is no result for the target.
     pub fn of_triton(&self, target: &str) -> Option<u64> {
         let counts = &self.triton["targets"][target]["ttgir"];
         Some(counts["convert_layout"].as_u64()? + counts["local_load"].as_u64()?)
@@ -159,8 +159,8 @@ pub fn stay(
     }
 }
 
-/// Returns the text of a program that loads a 32 x 32 matrix of binary16 numbers as `%x`, executes the statements
-/// `what`, and stores `result`, a value with its type, at `%to`. The value of `%count` is unknown at compile time.
+/// Returns the text of a program that loads a 32 x 32 matrix of binary16 numbers as `%x`, and executes the statements
+/// `what`. It then stores `result`, a value with its type, at `%to`. The value of `%count` is unknown at compile time.
 pub fn square(what: &str, result: &str) -> String {
     let tile = Tile { name: "", rows: 32, columns: 32, pitch: 32, layout: None };
     let address_ops = tile.offsets() + &tile.addresses("from", "p", "f16") + &tile.addresses("to", "q", "f32");

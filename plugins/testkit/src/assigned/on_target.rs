@@ -34,8 +34,9 @@ pub fn every_program_has_layouts(target: &dyn Target, triton: Option<&str>) {
     assert!(beyond.len() <= 1, "{}: no MMA strategy in {beyond:?}", description.name);
 }
 
-/// Checks that programs with layouts from Triton keep them in layout assignment. The programs are the files of the
-/// shared data whose names end with one of `endings`.
+/// Checks that programs with layouts from Triton keep them in layout assignment. `words` are the dialects with which
+/// the programs are parsed, and the import tables for vendors' operations. The programs are the files of the shared
+/// data whose names end with one of `endings`.
 pub fn named_layouts_stay(target: &dyn Target, words: (&Dialects, &Imports), endings: &[&str]) {
     let families = FamilySet::new(vec![&Neutral, target.families()]);
     let context = PlanContext::new(target.description()).with_instructions(target.instructions());

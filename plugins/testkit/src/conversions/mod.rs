@@ -48,7 +48,8 @@ fn is_replicated(layout: &LinearLayout) -> bool {
 }
 
 impl Case {
-    /// Creates a test case of a conversion by plain accesses and shuffles.
+    /// Creates a test case: a plan of the kind `path` converts a tensor of elements of `bits` bits from layout `src` to
+    /// layout `dst`, without instructions that move matrix tiles.
     pub fn new(name: &'static str, path: ConversionKind, bits: u32, shape: &[u64], src: String, dst: String) -> Self {
         Self { name, path, bits, shape: shape.to_vec(), src, dst, tiles: false, scratch: None, shows: &[] }
     }
@@ -239,7 +240,7 @@ pub fn code_moves_what_the_plans_say(target: &dyn Target, cases: &[Case], reader
     }
 }
 
-/// Checks that the test cases cover every kind of plan and every element width, and that some cases have the property
+/// Checks that the test cases cover every kind of plan and every element width. Some cases must also have the property
 /// in their name, such as several rounds through shared memory.
 pub fn are_what_they_are_for(target: &dyn Target, cases: &[Case]) {
     assert!(cases.len() >= 20);
@@ -260,8 +261,9 @@ pub fn are_what_they_are_for(target: &dyn Target, cases: &[Case]) {
     assert_eq!((packed, split), (1, 2), "4 bytes a lane in one shuffle; 8 bytes a lane in two");
 }
 
-/// Checks the widths, in bits of a lane, of stores and loads in the code that converts a blocked layout of 128x64
-/// elements of 16 bits to the operands of an MMA instruction, with all elements in shared memory at once.
+/// Checks the code that converts a blocked layout of 128x64 elements of 16 bits to the operands of an MMA instruction,
+/// with all elements in shared memory at once. A lane must store `stored` bits, and load `loaded` bits for operand A
+/// and for operand B.
 pub fn operands_take(target: &dyn Target, cases: &[Case], reader: &Reader, stored: u64, loaded: [u64; 2]) {
     for (name, loaded) in ["blocked to operand a", "blocked to operand b"].into_iter().zip(loaded) {
         let planned = named(cases, name).planned(target);
@@ -271,7 +273,7 @@ pub fn operands_take(target: &dyn Target, cases: &[Case], reader: &Reader, store
     }
 }
 
-/// Plans a conversion and checks the plan on the emulator.
+/// Plans a conversion, checks the plan on the emulator, and returns it.
 #[track_caller]
 pub fn proven([src, dst]: [&LinearLayout; 2], bits: u32, context: PlanContext<'_>) -> ConversionPlan {
     let plan = plan_conversion(src, dst, bits, context).unwrap_or_else(|error| panic!("{error}"));

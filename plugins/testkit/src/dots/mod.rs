@@ -47,7 +47,7 @@ pub fn planned(target: &dyn Target, problem: &MmaProblem) -> MmaPlan {
     mma::plan_mma(problem, context(target)).unwrap_or_else(|error| panic!("{problem:?}: {error}"))
 }
 
-/// Plans the MMA, and checks the plan on the emulator.
+/// Plans the MMA, checks the plan on the emulator, and returns it.
 pub fn proven(target: &dyn Target, problem: &MmaProblem) -> MmaPlan {
     let plan = planned(target, problem);
     mma_cases(&plan, context(target))
@@ -139,7 +139,7 @@ pub fn dot_operand(index: i64, k_width: Option<u64>, parent: &FamilySpec) -> Fam
 }
 
 /// Checks that the layouts of a plan with all of K in one chunk are those of the vendor's layout families, with
-/// registers in any order.
+/// registers in any order. `result` is the spec of the result's layout, `k_width` the operands' parameter.
 pub fn is_of_families(target: &dyn Target, plan: &MmaPlan, result: &FamilySpec, k_width: Option<u64>) {
     let families = FamilySet::new(vec![&Neutral, target.families()]);
     let [m, n, k] = plan.problem.shape;

@@ -8,7 +8,7 @@ use crate::prelude::*;
 use tilewright_assign::synthesis::SynthesisOptions;
 use tilewright_verify::case::ProgramCase;
 
-/// A variant of a program: its counts and its predicted time, both for the whole launch.
+/// A variant of a program: its counts for the whole launch, and a number proportional to the launch's predicted time.
 pub struct Variant {
     pub name: String,
     /// Shared-memory wavefronts, accesses of shared memory, barriers and shuffles, each the maximum over the warps of a
@@ -35,7 +35,8 @@ impl Variant {
         ];
         let [wavefronts, accesses, barriers, shuffles] = warps.map(|count| count * blocks);
         let bytes = report.transactions_loaded + report.transactions_stored;
-        // The prediction is for as many blocks, each with its part of the launch.
+        // The prediction is for a fixed number of blocks on each compute unit, so the launch's time is proportional to
+        // `blocks` times it.
         let predicted = solved.derivation.prediction.cycles * blocks as f64;
         let shared_bytes = solved.derivation.shared_bytes;
         Self {

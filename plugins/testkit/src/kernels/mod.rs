@@ -125,7 +125,8 @@ pub fn predicated(launch: Launch) -> Kernel {
     k.finish()
 }
 
-/// Returns a kernel with a byte permute of two words: bytes 1 and 2 of the first, 4 and 7 of the pair.
+/// Returns a kernel that permutes the bytes of two words: result bytes 0 to 3 are bytes 1 and 2 of the first word and
+/// bytes 0 and 3 of the second.
 pub fn permute(launch: Launch) -> Kernel {
     let mut k = Builder::new("permute", launch, &[("at", GLOBAL)]);
     let at = k.parameter(0);

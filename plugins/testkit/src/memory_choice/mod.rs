@@ -3,8 +3,8 @@
 use crate::prelude::*;
 use tilewright_plan::movement::SharedLayoutCandidate;
 
-/// Emulates the accesses between an accessor's register layout and the memory layout `layout`; returns their
-/// wavefronts.
+/// Emulates the stores or loads between the register layout `layout` and the memory layout `memory`; returns the number
+/// of their shared-memory wavefronts.
 pub fn executed(
     layout: &LinearLayout,
     direction: Direction,
@@ -23,7 +23,8 @@ pub fn executed(
     }
 }
 
-/// Emulates all accesses to a candidate memory layout and compares the counts with the candidate's predicted ones.
+/// Emulates all accesses of `accessors` to a candidate's memory layout, and compares their counts with those that the
+/// candidate predicts. Elements have `bits` bits.
 pub fn check(candidate: &SharedLayoutCandidate, accessors: &[Accessor], bits: u32, context: PlanContext<'_>) {
     for (accessor, stats) in accessors.iter().zip(&candidate.accessors) {
         let fetched = candidate.fetch.as_ref().filter(|_| accessor.copy.is_some()).map(|fetch| &fetch.layout);

@@ -4,7 +4,8 @@ use tilewright_plan::movement::SharedBits;
 
 use crate::prelude::*;
 
-/// Data movement of a kernel, read from code or planned: counts for one lane, or for its warp.
+/// Data movement of a kernel, read from its code or planned: bits of shared memory that a lane stores and loads, and
+/// counts of other operations of a warp.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Movement {
     pub stored_bits: u64,

@@ -10,7 +10,7 @@ const WORD: Type = Type::Scalar(Element::I32);
 pub const FLOATS: [Element; 4] = [Element::F16, Element::Bf16, Element::F32, Element::F64];
 pub const INTEGERS: [Element; 4] = [Element::I8, Element::I16, Element::I32, Element::I64];
 
-/// Builds a kernel that is named by its operation.
+/// Builds a kernel named `name`; `body` emits its operations from an address of 64 bytes that the lane has to itself.
 fn kernel(name: &str, launch: Launch, body: impl FnOnce(&mut Builder, Value)) -> Kernel {
     let mut k = Builder::new(name, launch, &[("at", GLOBAL), ("n", WORD)]);
     let lane = k.special(SpecialRegister::Lane);
@@ -21,7 +21,8 @@ fn kernel(name: &str, launch: Launch, body: impl FnOnce(&mut Builder, Value)) ->
     k.finish()
 }
 
-/// Builds a kernel that loads two values of a type and stores the result of an operation, as a word if it is a bool.
+/// Builds a kernel that loads two values of a type, and stores the result that `compute` emits; bools are stored as
+/// words.
 fn computing(
     name: &str,
     launch: Launch,

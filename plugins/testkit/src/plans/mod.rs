@@ -26,7 +26,7 @@ impl Planned {
         Self { name: name.to_owned(), kernel, movement, most_stored: bits.stored, loaded_lower_bound: bits.loaded }
     }
 
-    /// Adapts the bounds for a layout with replicas, whose lanes hold `bits_per_lane` bits.
+    /// Sets the upper bound of stored bits for a layout with replicas, in which a lane holds `bits_per_lane` bits.
     fn of_copies(self, bits_per_lane: u64) -> Self {
         Self { most_stored: if self.movement.stored_bits > 0 { bits_per_lane } else { 0 }, ..self }
     }
@@ -71,8 +71,9 @@ pub fn all(target: &dyn Target, lane_bits: u32) -> Vec<Planned> {
     plans
 }
 
-/// Returns kernels that store to and load from shared memory in explicit layouts, each with the planned data movement
-/// of these accesses; the rest of the kernel adds the returned number of bits for each lane in each direction.
+/// Returns kernels that store to or load from shared memory in explicit layouts, each with the planned data movement of
+/// that access. The number beside a kernel is how many bits of shared memory a lane accesses in the rest of the kernel,
+/// in the other direction.
 pub fn accesses(target: &dyn Target, lane_bits: u32) -> Vec<(Planned, u64)> {
     let registers = blocked(&[1, 8], &[1 << (lane_bits - 3), 8], &[4, 1], &[1, 0]);
     let mut plans = Vec::new();

@@ -1,5 +1,6 @@
-//! Compares plans of layout conversions with the code of the Triton compiler (version 3.9.0) for the same conversions,
-//! by predicted time and by a price that is independent of cost tables; `docs/conversions.md` has the results.
+//! Compares plans of layout conversions with the code of the Triton compiler (version 3.9.0) for the same conversions.
+//! They are compared by predicted time, and by a price that is independent of cost tables; `docs/conversions.md` has
+//! the results.
 //!
 //! The price counts wavefronts and shuffles of a warp: a shuffle is 1, a shared access its wavefronts, a byte permute
 //! or a select 1/4, a block barrier 10, a warp barrier 1. Triton's shared accesses are assumed free of conflicts: one
@@ -32,9 +33,9 @@ pub struct Compared {
     paths: [String; 2],
     ours: Tally,
     tritons: Tally,
-    /// The predicted cycles of the plan and of Triton's code. Triton's accesses take at least one wavefront for each phase
-    /// of the target; its dependent chain is unknown and has at least one operation of each kind in the code, and two
-    /// selects, one before a shuffle and one after it.
+    /// Predicted cycles of the plan, and of Triton's code. Triton's accesses take at least one wavefront for each phase
+    /// of the target. The dependent chain of Triton's code is unknown: it has at least one operation of each kind in
+    /// the code, and two selects, one before a shuffle and one after it.
     cycles: [f64; 2],
     /// Whether Triton's code has only loads and stores of consecutive bytes, shuffles and selects.
     is_plain: bool,

@@ -20,7 +20,7 @@ pub struct Tally {
     warp_barriers: f64,
 }
 
-/// The price of one of each count, in the order of [`COUNTED`].
+/// The price of one operation of each kind, in the order of [`COUNTED`].
 pub const FROZEN: [f64; 5] = [1.0, 1.0, 0.25, 10.0, 1.0];
 
 impl Tally {
@@ -42,8 +42,8 @@ impl Tally {
         }
     }
 
-    /// Reads the counts of Triton's code, with at least `least` wavefronts for each access. Counts that a row lacks are
-    /// zero.
+    /// Reads the operation counts of Triton's code from `row`, an entry of the comparison's data; counts that the entry
+    /// lacks are zero. Each access has at least `least` wavefronts.
     pub fn of_triton(row: &Value, lanes: u64, least: u64) -> Self {
         let counts = |name: &str| row["counts"].get(name).map_or(0.0, number);
         let side =
@@ -73,8 +73,9 @@ pub fn work_of_triton(row: &Value, lanes: u64, least: u64) -> Work {
     work
 }
 
-/// Returns the counts of Triton's code as those of a plan, for the cost model, with at least `least` wavefronts for each
-/// access. Triton's accesses are assumed free of conflicts. A row's selects of 64 bits count as two.
+/// Returns the counts of Triton's code in `row`, an entry of the comparison's data, as those of a plan for the cost
+/// model. Each access has at least `least` wavefronts. Triton's accesses are assumed free of conflicts. A row's selects
+/// of 64 bits count as two.
 pub fn counts_of_triton(row: &Value, lanes: u64, least: u64) -> Counts {
     let counts = |name: &str| row["counts"].get(name).map_or(0, |count| number(count) as u64);
     let ops = |prefix: &str| -> Vec<(String, u64)> {

@@ -72,8 +72,9 @@ fn sliced(parents: &[String]) -> Vec<String> {
     parents.iter().flat_map(of).collect()
 }
 
-/// Returns a layout given by its bases: the unit bases of a tile of 32 columns in a pseudo-random order, first for the
-/// lanes, then for four warps and for eight registers. Every second layout has a zero lane or warp basis (replication).
+/// Returns layout number `index` of those given by bases: the unit bases of a tile of 32 columns in a pseudo-random
+/// order, first for the lanes, then for four warps and for eight registers. Every second layout has a zero lane or warp
+/// basis (replication).
 fn custom(index: u64, lane_bits: u32) -> String {
     let threads = lane_bits as usize + 2;
     let copy = (index % 2 == 1).then_some((index as usize * 3) % threads);

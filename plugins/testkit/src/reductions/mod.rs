@@ -30,7 +30,7 @@ pub fn text(rows: &[Row]) -> String {
     rows.iter().map(line).collect()
 }
 
-/// Compares the list of layouts with the committed file.
+/// Checks that the list of layouts equals the committed file.
 pub fn check_kept(rows: &[Row], file: &Path) {
     let different: BTreeSet<_> = rows.iter().map(|row| &row.layout).collect();
     assert_eq!((rows.len(), different.len()), (100, 100), "layouts of the list");
@@ -92,8 +92,8 @@ impl PlannedReduction {
         1 << (outs.bits() - outs.bits_of(self.axis))
     }
 
-    /// Returns the number of distinct partial results of all warps of the block, counted over the elements of warp 0;
-    /// zero if a warp holds whole lines along the axis.
+    /// Returns the number of distinct partial results that the block's warps compute: for each result, the size of the
+    /// axis divided by the number of its coordinates that warp 0 holds. Zero if a warp holds the whole axis.
     fn partial_results(&self) -> u64 {
         let (ins, outs) = (self.src.ins(), self.src.outs());
         let of_warp = (0..1u64 << ins.bits()).filter(|&packed| ins.coordinate(packed, Dim::WARP) == 0);

@@ -91,7 +91,8 @@ impl Compiled {
 }
 
 impl Staged {
-    /// Creates parameters for a loop that converts tiles, loaded through loop-carried pointers, to another layout.
+    /// Creates the parameters of a loop that loads tiles in layout `loaded`, through loop-carried pointers, and
+    /// converts them to layout `read`. `lanes` is the number of lanes of a warp.
     pub const fn new(loaded: &'static str, read: &'static str, lanes: u32) -> Self {
         Self {
             loaded,

@@ -90,7 +90,7 @@ pub fn predict(block: &Block, target: &TargetDescription) -> Result<Prediction, 
     })
 }
 
-/// The time of the steps of a block, up to some step.
+/// The time that a block has spent on the steps before some point of the program.
 #[derive(Debug, Clone, Copy, Default)]
 struct Spent {
     pipes: Pipes,
@@ -181,7 +181,7 @@ impl ThroughputModel<'_> {
         };
         let waited = |count: u64, latency: f64| if count > 0 { latency } else { 0.0 };
         let latency = waited(work.global_accesses.max(work.global_bytes.min(1)), stats.memory_latency);
-        // That a buffer is free is signalled through shared memory.
+        // Consumer warps signal through shared memory that a buffer is free.
         let signal_latency = costs.shared_store_wavefront.latency + costs.shared_load_wavefront.latency;
         let latency = latency + if work.produced { signal_latency } else { 0.0 };
         let fetched = InFlight { latency, transfer: pipes.global };

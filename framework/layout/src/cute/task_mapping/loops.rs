@@ -25,11 +25,11 @@ pub struct TaskCoordinate {
 pub struct IndexTerm {
     /// The loop counter, or the digit of the thread index.
     pub of: Source,
-    /// The number by which it is multiplied.
+    /// The number by which the loop counter or the digit is multiplied.
     pub scale: u64,
 }
 
-/// The variable of a term.
+/// The variable of a term: a loop counter, or a digit of the thread index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
     /// The counter of the loop with this index.

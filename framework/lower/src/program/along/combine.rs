@@ -48,9 +48,9 @@ impl Tuples {
         sides::depends_on_order(body, self.block)
     }
 
-    /// Runs `emit` with the elements of the operands as integers (a list for each tensor), and with a function that
-    /// combines two tuples of such integers. Converts the integers that `emit` returns back to the element types of the
-    /// operands.
+    /// Calls `emit` with the elements of the operands as integers (a list for each tensor), and with a function that
+    /// emits the combination of two tuples of such integers. Converts the integers that `emit` returns back to the
+    /// element types of the operands, and returns them.
     pub(super) fn through(
         &self,
         lowering: &mut Lowering<'_>,

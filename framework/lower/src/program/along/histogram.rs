@@ -12,8 +12,8 @@ use super::super::tensor_coordinates::idle_registers;
 
 const WORD: Type = Type::Scalar(Element::I32);
 
-/// Lowers `tt.histogram`: for each index of the result, counts the unmasked source elements with that value. Values
-/// beyond the result's size are not counted.
+/// Lowers `tt.histogram`: for each index of the result, counts the unmasked source elements with that value. Source
+/// elements whose value is not an index of the result are not counted.
 pub(in super::super) fn histogram(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let source = lowering.operand(op, 0)?;
     let mask = lowering.optional(op, "mask");

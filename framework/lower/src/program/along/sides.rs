@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use tilewright_tile::{Block, Body, Operation, Value};
 
-/// An operation as a key of value numbering: its name with its attributes, and the value numbers of its operands.
+/// A key of value numbering: the name of an operation with its attributes, and the value numbers of its operands.
 type Term = (String, Vec<usize>);
 
 /// Whether the block may compute other bits if the two halves of its arguments are swapped. Value numbering decides
@@ -20,8 +20,8 @@ pub(super) fn depends_on_order(body: &Body, block: Block) -> bool {
         || given(body, block, arguments, &mut terms) != given(body, block, &swapped, &mut terms)
 }
 
-/// Returns the value numbers of the operands of the block's terminator, if the block's arguments are `arguments`,
-/// numbered from zero in this order.
+/// Returns the value numbers of the operands of the block's terminator. The block's arguments have the value numbers 0,
+/// 1, ... in the order of `arguments`.
 fn given(body: &Body, block: Block, arguments: &[Value], terms: &mut HashMap<Term, usize>) -> Vec<usize> {
     let mut numbers: HashMap<Value, usize> =
         arguments.iter().enumerate().map(|(index, argument)| (*argument, index)).collect();
@@ -37,13 +37,13 @@ fn given(body: &Body, block: Block, arguments: &[Value], terms: &mut HashMap<Ter
     last
 }
 
-/// Returns the value number of an operation's first result; `of` has those of its operands, and `arguments` is the
-/// number of the block's arguments. Equal terms have equal numbers.
+/// Returns the value number of an operation's first result; operations with equal keys have equal numbers. `of` has the
+/// value numbers of the operands, and `arguments` is the number of the block's arguments.
 fn numbered(operation: &Operation, mut of: Vec<usize>, arguments: usize, terms: &mut HashMap<Term, usize>) -> usize {
     if operation.definition.traits.commutative {
         of.sort_unstable();
     }
-    // The numbers of different terms are 256 apart, so that all results of an operation have a number of their own.
+    // The numbers of different keys are 256 apart, so that further results of an operation get the numbers that follow.
     let next = arguments + (terms.len() << 8);
     let name = format!("{} {:?}", operation.name(), operation.attributes);
     *terms.entry((name, of)).or_insert(next)

@@ -6,7 +6,8 @@ use tilewright_kernel::{Binary, Builder, Type, Value};
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_tile::axis_info::{AxisInfo, IndexBit};
 
-/// For each register of a tensor, the index of the register that is carried for it, and its difference to that one.
+/// For each register of a tensor, the index of the register that the loop carries in its place, and the constant to add
+/// to that register's value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct CarriedRegisters(Vec<(usize, i64)>);
 
@@ -34,7 +35,7 @@ impl CarriedRegisters {
         self.own().count()
     }
 
-    /// Selects the carried registers of all.
+    /// Selects the registers that the loop carries from all registers of the tensor.
     pub(super) fn select(&self, registers: &[Value]) -> Vec<Value> {
         self.own().map(|register| registers[register]).collect()
     }
@@ -55,9 +56,9 @@ impl CarriedRegisters {
     }
 }
 
-/// Returns the difference (for pointers in bytes) between two elements whose registers differ in one bit, the one with
-/// the basis `column`. `None` if the difference is not constant, or if another basis of the layout moves the same bits
-/// of coordinates.
+/// Returns the difference between two elements (in bytes for pointers) whose registers differ in one bit, the one that
+/// has the basis `column`. `None` if the difference is not constant, or if another basis of the layout moves the same
+/// coordinate bits.
 fn difference(layout: &LinearLayout, info: &AxisInfo, column: u64) -> Option<i64> {
     if layout.columns().iter().filter(|&&other| other & column != 0).count() > 1 {
         return None;

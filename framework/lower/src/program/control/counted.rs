@@ -51,7 +51,7 @@ fn iterations(lowering: &mut Lowering<'_>, [from, to, step]: [Value; 3], unsigne
     let ty = builder.type_of(from);
     let span = builder.binary(Binary::Sub, to, from);
     let one = builder.constant(ty, 1);
-    // The difference of the bounds is not negative, but may need all bits of the type.
+    // The difference of the bounds is not negative but may need all bits of the type, so the division is unsigned.
     let quotient = builder.binary(Binary::DivU, span, step);
     let covered = builder.binary(Binary::Mul, quotient, step);
     let rest = builder.binary(Binary::Sub, span, covered);

@@ -27,8 +27,8 @@ struct Packing {
 }
 
 impl Packing {
-    /// Returns the packing in words of a tensor's registers, from the type of elements and the number of registers.
-    /// `None` if elements are not numbers of 8 or 16 bits, or if the registers do not fill a word.
+    /// Returns how a tensor's registers are packed in 32-bit words, given the type of an element and the number of
+    /// registers. `None` if elements are not numbers of 8 or 16 bits, or if the registers do not fill a word.
     fn of(ty: Type, registers: usize) -> Option<Self> {
         let Type::Scalar(element) = ty else { return None };
         let count = match element.bits() {
@@ -52,8 +52,8 @@ impl Packing {
 }
 
 impl Lowering<'_> {
-    /// Returns the kernel values of the program values `values`, concatenated. Tensors are first converted to the
-    /// layouts of the program values `like`, one for each.
+    /// Returns the kernel values of the program values `values`, concatenated. Each tensor is first converted to the
+    /// layout of the program value at the same position in `like`.
     pub(super) fn flat(&mut self, values: &[tile::Value], like: &[tile::Value]) -> Lowered<Vec<Value>> {
         self.flatten(values, like, false)
     }
@@ -131,7 +131,7 @@ impl Lowering<'_> {
                     active: values.next().ok_or_else(missing)?,
                     sizes: values.by_ref().take(of.sizes.len()).collect(),
                     strides: values.by_ref().take(of.strides.len()).collect(),
-                    // No divisor is known of the sizes and offsets of a descriptor that a loop carries.
+                    // No divisor is known for the sizes and offsets of a descriptor that a loop carries.
                     last_multiple: 1,
                     pads_with_nan: of.pads_with_nan,
                 }),
@@ -176,14 +176,15 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// Returns the registers that a loop carries of a tensor, the loop's argument `argument`.
+    /// Returns which registers of a tensor a loop carries. The tensor is the loop's argument `argument`, with the
+    /// layout `layout`.
     fn carried_registers(&self, argument: tile::Value, layout: &LinearLayout) -> CarriedRegisters {
         let element = self.body.ty(argument).element();
         let is_moved = matches!(element, tile::TileType::Pointer(_) | tile::TileType::Integer(32 | 64, _));
         CarriedRegisters::of(layout, self.axis_info.get(argument).filter(|_| is_moved))
     }
 
-    /// Returns the lowered values of these program values.
+    /// Returns the lowered form of each of these program values, to serve as `like` in [`Self::set_flattened`].
     pub(super) fn likes(&self, values: &[tile::Value]) -> Lowered<Vec<LoweredValue>> {
         values.iter().map(|&value| self.lowered(value).cloned()).collect()
     }

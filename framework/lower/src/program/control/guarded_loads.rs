@@ -11,7 +11,7 @@ use super::super::lowering::Lowering;
 use super::choice::yielded;
 
 /// Lowers the operation's first branch with `condition` as a part of all masks, and returns the values that the
-/// operation yields; `None` if the branches have another form.
+/// operation yields; `None` if the branches do not have the form that this module lowers.
 pub(super) fn guarded_loads(
     lowering: &mut Lowering<'_>,
     op: Op,
@@ -24,7 +24,8 @@ pub(super) fn guarded_loads(
     values.map(Some)
 }
 
-/// Returns the block of loads if the branches have the form.
+/// Returns the block of the first branch if it only loads under masks, and the other branch yields the value of masked
+/// elements. `None` for other branches.
 fn block_of_loads(lowering: &Lowering<'_>, op: Op) -> Option<tile::Block> {
     let body = lowering.body;
     let &[then, otherwise] = body.op(op).regions.as_slice() else { return None };

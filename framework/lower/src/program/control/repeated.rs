@@ -48,8 +48,8 @@ pub(in super::super) fn repeated(lowering: &mut Lowering<'_>, op: Op) -> Result<
     lowering.set_flattened(&mut values.into_iter().skip(initial.len()), &operation.results, &[], None, true).map_err(at)
 }
 
-/// Returns a value of a type that stands for one that is never read: zero, or for shared memory an address that the
-/// loop carries.
+/// Returns a value of the type `ty` that is never read: zero or, for an address in shared memory, one of the addresses
+/// in `carried`.
 fn placeholder(lowering: &mut Lowering<'_>, ty: Type, carried: &[Value]) -> Lowered<Value> {
     if ty != Type::Pointer(MemorySpace::Shared) {
         return Ok(scalar_constant(&mut lowering.builder, ty, 0));

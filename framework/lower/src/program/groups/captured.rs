@@ -13,8 +13,8 @@ use tilewright_tile::{self as tile, Op, ValueOrigin};
 /// Bytes of the shared buffer for one captured scalar.
 const BYTES: u32 = 8;
 
-/// Stores the captured values that partitions cannot rematerialize to shared memory. The default partition executes
-/// this before the barrier that starts the other partitions.
+/// Emits, in the default partition, the stores to shared memory of the captured values that other partitions cannot
+/// rematerialize. The barrier that starts the other partitions follows these stores.
 pub(super) fn given(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     for value in lowering.body.op(op).operands.clone() {
         if is_rematerializable(lowering, value) || lowering.groups.passed.contains_key(&value) {

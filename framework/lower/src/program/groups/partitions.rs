@@ -63,8 +63,8 @@ impl Groups {
         &self.conditions
     }
 
-    /// Replaces block barriers, and indices of warps in the block, by those of the warp group, in the code of each
-    /// group.
+    /// Replaces, in the code of each warp group, block barriers by named barriers of the group, and indices of warps in
+    /// the block by indices in the group.
     pub(crate) fn resolve(&self, kernel: &mut Kernel) -> Lowered<()> {
         named_barriers::resolve(self, kernel)
     }
@@ -123,7 +123,8 @@ pub(crate) fn lowered<'a>(
     Ok(())
 }
 
-/// The error of a partition: located at an operation of it, or only a reason, for which the caller has the location.
+/// The error of a warp partition: located at one of its operations, or (`Err`) a mere reason, to which the caller adds
+/// the location.
 type Failed = Result<LowerError, Reason>;
 
 /// Lowers the region of a warp partition other than the default one.
@@ -168,7 +169,7 @@ pub(crate) fn operation(lowering: &mut Lowering<'_>, op: Op) -> Result<(), Lower
     Ok(())
 }
 
-/// Returns the value that a region yields, in the layout of the operation's result.
+/// Returns the value `given` that a region yields as the operation's result `result`, in the layout of that result.
 fn passed_on(lowering: &mut Lowering<'_>, given: tile::Value, result: tile::Value) -> Lowered<LoweredValue> {
     let LoweredValue::Tensor(tensor) = lowering.lowered(given)?.clone() else {
         return lowering.lowered(given).cloned();

@@ -11,8 +11,8 @@ pub(crate) struct Groups {
     pub(super) ops: Vec<Op>,
     /// Number of warps of the default partition, which executes the whole program, then of each other partition.
     pub warps: Vec<u32>,
-    /// For each group but the last, the kernel's `i1` that is true if the current warp belongs to this group or an
-    /// earlier one.
+    /// For each warp group but the last, the `i1` of the kernel that is true if the current warp belongs to this group
+    /// or to an earlier one.
     pub(super) conditions: Vec<Value>,
     /// The index of the current warp in the block.
     pub(super) warp: Value,

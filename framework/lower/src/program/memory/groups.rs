@@ -64,7 +64,8 @@ impl VectorGroups {
         firsts.map(|first| (0..1usize << self.within.len()).map(|index| first | self.spread(index)).collect())
     }
 
-    /// Returns the offset of the element `index` of a group, as an index of registers from the group's first.
+    /// Returns the index of the register that holds the element `index` of a group, relative to the group's first
+    /// register.
     fn spread(&self, index: usize) -> usize {
         self.within.iter().enumerate().map(|(bit, group_bit)| (index >> bit & 1) << group_bit).sum()
     }

@@ -37,12 +37,12 @@ pub(in super::super) fn load(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()>
     lowering.set_result(op, LoweredValue::Tensor(tensor))
 }
 
-/// A load instruction of consecutive elements. Registers that need the same load share it.
+/// A load instruction of consecutive elements; registers that need an equal load share it.
 #[derive(PartialEq)]
 struct RequestedLoad {
     address: Value,
     predicate: Option<Value>,
-    /// The elements that the load returns if its predicate is false; empty for zeros.
+    /// The elements that the load returns if its predicate is false; empty if it then returns zeros.
     others: Vec<Value>,
 }
 

@@ -54,7 +54,8 @@ pub(in super::super) fn emit_compare_and_swap_loop(
     in_word.element(builder, last)
 }
 
-/// Emits the combination of the old value with a new value by an atomic operation, for integers.
+/// Emits the result of an atomic operation on integers: the combination of the old value in memory with the operand
+/// `value`.
 pub(in super::super) fn combined(builder: &mut Builder, kind: Atomic, old: Value, value: Value) -> Value {
     let (op, is_less) = match kind {
         Atomic::Add => return builder.binary(Binary::Add, old, value),

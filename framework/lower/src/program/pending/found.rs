@@ -21,7 +21,7 @@ use super::state::{AWAIT, Pending};
 pub(super) struct Dots {
     /// The asynchronous MMAs.
     pub mmas: HashMap<Op, Arc<MmaPlan>>,
-    /// The MMAs that are waited for at once, and whose accumulator stays in tensor memory.
+    /// The MMAs that are waited for immediately, but whose accumulator stays in tensor memory.
     pub residents: HashMap<Op, Arc<MmaPlan>>,
 }
 
@@ -244,8 +244,8 @@ impl OpPositions {
     }
 }
 
-/// Whether the operation `op` can take an accumulator of the plan `plan`, as its operand `index`, while it is in flight
-/// or in tensor memory.
+/// Whether the operation `op` can take the accumulator of an MMA with the plan `plan`, as its operand `index`, while
+/// the accumulator is in flight or in tensor memory.
 fn takes(body: &Body, (op, index): (Op, usize), plan: &MmaPlan, (dots, positions): (&Dots, &OpPositions)) -> bool {
     match body.op(op).name() {
         AWAIT => true,

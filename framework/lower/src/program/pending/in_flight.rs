@@ -13,8 +13,8 @@ use tilewright_plan::mma::{MmaPlan, TensorMemorySpace};
 use tilewright_tile::{self as tile, Op};
 
 impl Pending {
-    /// Returns the lowered form of an accumulator with MMAs in flight; takes its kernel values from `values`. `None` if
-    /// the value is no such accumulator.
+    /// Returns the lowered form of the accumulator `value`, which has MMAs in flight, and takes its kernel values from
+    /// the iterator `values`. `None` if `value` is no such accumulator.
     pub(crate) fn lowered(&self, value: tile::Value, values: &mut impl Iterator<Item = Value>) -> Option<LoweredValue> {
         let plan = self.values.get(&value)?.clone();
         let mma_values: Vec<Value> = values.by_ref().take(plan.pending_values()).collect();
@@ -23,8 +23,8 @@ impl Pending {
 }
 
 impl Lowering<'_> {
-    /// Returns the kernel values of the accumulator `value` while it is pending. Their form is that of the plan that
-    /// produces the program value `like`.
+    /// Returns the kernel values of the accumulator `value` as MMAs in flight take it. Their form is that of the MMA
+    /// plan that produces the program value `like`.
     pub(crate) fn as_pending(&mut self, value: tile::Value, like: tile::Value) -> Lowered<Arc<[Value]>> {
         let plan = self.pending.values.get(&like).cloned();
         let plan = plan.ok_or_else(|| Reason::malformed("no asynchronous dot produces it"))?;
@@ -40,9 +40,9 @@ impl Lowering<'_> {
     }
 }
 
-/// Returns the accumulator of `value` as pending kernel values, in the form that `plan` takes. If the plan accumulates
-/// in tensor memory, it stores the accumulator to the columns of the program value `like` instead, and returns no
-/// values.
+/// Returns the accumulator of `value` as pending kernel values, in the form in which the MMAs of `plan` take it. If
+/// they accumulate in tensor memory, it emits the stores to the columns of the program value `like` instead, and
+/// returns no values.
 fn start_pending(
     lowering: &mut Lowering<'_>,
     value: tile::Value,
@@ -66,8 +66,8 @@ fn start_pending(
     Ok(plan.emit_pending_accumulator(&mut lowering.builder, &words).into())
 }
 
-/// Returns the tensor-memory columns of a value's accumulator with their mbarriers, and the number of the next group of
-/// MMAs.
+/// Returns the tensor-memory columns and mbarriers of the accumulator that `value` carries, and the number of the next
+/// group of MMAs.
 fn space_of(lowering: &mut Lowering<'_>, value: tile::Value) -> Lowered<(TensorMemorySpace, Value)> {
     let column = lowering.pending.column_of(value);
     let space = column.and_then(|column| lowering.tensor_memory_from(column));

@@ -45,14 +45,15 @@ pub(super) fn may_be_async(lowering: &Lowering<'_>, op: Op, plan: &MmaPlan, posi
         || is_numbered(lowering, op, plan, positions) && positions.is_waited_for(lowering.body, op)
 }
 
-/// Whether the MMAs of a dot are numbered with those of the whole program, and arrive at the kernel's mbarriers.
+/// Whether the MMAs of a dot are counted in the program-wide sequence of MMA groups, and arrive at the kernel's
+/// mbarriers.
 fn is_numbered(lowering: &Lowering<'_>, op: Op, plan: &MmaPlan, positions: &OpPositions) -> bool {
     let in_loops = positions.is_only_in_loops(lowering.body, op);
     !lowering.has_groups() && in_loops && plan.arrivals() == lowering.mma_arrivals()
 }
 
-/// Returns values whose accumulator cannot stay in tensor memory, because it has several users, or enters tensor memory
-/// at several operations.
+/// Returns the values whose accumulator cannot stay in tensor memory, because they have several users, or because
+/// different operations put the accumulator there.
 pub(super) fn misused(body: &Body, ops: &[Op], flow: &Flow, positions: &OpPositions) -> HashSet<Value> {
     let in_memory = |value: Value| flow.values.get(&value).is_some_and(|plan| plan.is_in_tensor_memory());
     let mut bad: HashSet<Value> =
@@ -98,8 +99,8 @@ pub(super) fn assign_columns(lowering: &Lowering<'_>, flow: &Flow, dots: &Dots) 
             None => sizes.push((plan.tensor_columns(), representative)),
         }
     }
-    // Numbers of columns are powers of two; in descending order, each accumulator starts at a multiple of its own
-    // number.
+    // Numbers of columns are powers of two. In descending order, each accumulator starts at a multiple of its number of
+    // columns.
     sizes.sort_by_key(|&(columns, value)| (std::cmp::Reverse(columns), value.index()));
     let (mut of, mut all) = (HashMap::new(), 0);
     for &(columns, representative) in &sizes {

@@ -60,7 +60,7 @@ impl Pending {
         self.columns.get(&value).copied()
     }
 
-    /// Whether an MMA is waited for at once, and its accumulator stays in tensor memory.
+    /// Whether the MMA of a dot is waited for immediately while its accumulator stays in tensor memory.
     pub(crate) fn is_resident(&self, op: Op) -> bool {
         self.residents.contains_key(&op)
     }
@@ -75,7 +75,7 @@ impl Pending {
         self.all_columns
     }
 
-    /// Whether no code is emitted for a load, because an MMA reads the operand in place.
+    /// Whether an MMA reads the result of `load` in place from shared memory, so that no code is emitted for the load.
     pub(crate) fn reads(&self, load: Op) -> bool {
         self.loads.contains(&load)
     }

@@ -31,7 +31,8 @@ pub(super) fn apply(scalar: &mut Scalar<'_>, name: &str) -> Option<Lowered<Resul
     })
 }
 
-/// Lowers sign operations on 8-bit floating-point numbers with a sign bit and both zeros: they change the highest bit.
+/// Lowers negation, absolute value and copying of the sign for 8-bit floats with a sign bit and both zeros: only the
+/// highest bit changes.
 fn sign_of_byte(scalar: &mut Scalar<'_>, name: &str) -> Option<Value> {
     if !matches!(scalar.from.first(), Some(tile::TileType::Float(Float::F8E4M3Fn | Float::F8E5M2))) {
         return None;

@@ -13,10 +13,10 @@ pub struct Accessor {
     pub layout: LinearLayout,
     /// The direction of the access: a load from shared memory or a store to it.
     pub direction: Direction,
-    /// How often the access is executed, relative to the others.
+    /// How often the accessor is executed, relative to the other accessors.
     pub weight: u64,
-    /// The copy from global memory that makes these stores, if one shared-memory address serves a whole warp; `None`
-    /// for other accesses.
+    /// The copy from global memory that executes these stores, if one shared-memory address serves a whole warp; `None`
+    /// for other accessors.
     pub copy: Option<ConsecutiveCopy>,
 }
 
@@ -33,14 +33,14 @@ impl Accessor {
         Self { direction: Direction::Load, ..Self::store(layout) }
     }
 
-    /// Returns the same access with the weight `weight`: the number of times that it is executed, relative to other
-    /// accesses.
+    /// Returns the same accessor with the weight `weight`: the number of times that it is executed, relative to other
+    /// accessors.
     #[must_use]
     pub fn times(self, weight: u64) -> Self {
         Self { weight, ..self }
     }
 
-    /// Returns the same access, made by a copy from global memory that writes consecutively.
+    /// Returns the same accessor, but executed by a copy from global memory that writes consecutively.
     #[must_use]
     pub fn by_copy(self, copy: ConsecutiveCopy) -> Self {
         Self { copy: Some(copy), ..self }
@@ -64,8 +64,8 @@ pub struct AddressStart {
     pub order: Vec<u64>,
     /// The first `kept` entries of `order` are not swizzled, and padding does not split the elements that they span.
     pub kept: usize,
-    /// The first `together` entries of `order` span the same elements in the layout, but in any order; 0 for no
-    /// requirement.
+    /// The elements that the first `together` entries of `order` span are the first of the layout, in any order; 0 for
+    /// no requirement.
     pub together: usize,
 }
 
@@ -84,7 +84,8 @@ pub struct Constraints {
 }
 
 impl Default for Constraints {
-    /// Allows all kinds and all memory, and tolerates no wavefronts above the lower bound.
+    /// Returns constraints that allow all kinds of layouts and all memory, and tolerate no wavefronts above the lower
+    /// bound.
     fn default() -> Self {
         Self { kinds: SharedLayoutKind::ALL.to_vec(), max_bytes: None, excess: 0, budget: 1 << 14 }
     }

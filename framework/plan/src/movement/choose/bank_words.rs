@@ -15,8 +15,8 @@ const FEW_FOR_WORDS: u32 = 6;
 /// Max number of combinations that are tried, each with one instruction, or plain accesses, for each accessor.
 const MAX_TILE_CHOICES: usize = 256;
 
-/// The search for the low offset bits of a layout. `sides` has the indices of the accessors that count, `fixed` the
-/// elements of the first offset bits, which are given.
+/// The search for the low offset bits of a layout. `sides` has the indices of the accessors that count; `fixed` has the
+/// given elements of the first offset bits.
 pub(super) struct BankWords<'a> {
     pub(super) problem: &'a SharedLayoutProblem<'a>,
     pub(super) sides: &'a [usize],
@@ -70,7 +70,7 @@ impl<'a> BankWords<'a> {
         }
     }
 
-    /// Returns the elements that all accessors in the mask have in the registers of one thread, as a space.
+    /// Returns the space of the elements that all accessors in the mask `mask` have in the registers of one thread.
     fn common(&self, mask: u64) -> Subspace {
         let of = self.sides.iter().enumerate().filter(|(at, _)| mask >> at & 1 == 1);
         let mut spans = of.map(|(_, &side)| self.problem.sides[side].span().clone());
@@ -78,8 +78,8 @@ impl<'a> BankWords<'a> {
         spans.fold(first, |all, span| all.intersection(&span))
     }
 
-    /// Returns sets of accessors, as masks, whose accesses could be wider than those of all accessors together: all
-    /// sets if there are at most four accessors, else sets of one or two.
+    /// Returns sets of accessors, as masks, that together may allow wider accesses than all accessors do: all sets if
+    /// there are at most four accessors, else sets of one or two.
     fn subsets(&self) -> Vec<u64> {
         let count = self.sides.len().min(16);
         let all = (1u64 << count) - 1;
@@ -137,8 +137,7 @@ impl<'a> BankWords<'a> {
     }
 
     /// Returns elements that may complete a bank word: those that lane bits and register bits add, then single
-    /// coordinate bits. With the flag, which is set if only one bit is missing, also the xor of any two elements of
-    /// lane bits.
+    /// coordinate bits. If only one bit is missing (`accumulator`), also the xor of the elements of any two lane bits.
     fn candidate_vectors(&self, accumulator: bool) -> Vec<u64> {
         let sides = || self.sides.iter().map(|&at| &self.problem.sides[at]);
         let lanes: Vec<u64> = sides().flat_map(|side| side.lanes().iter().copied()).collect();
@@ -155,7 +154,7 @@ impl<'a> BankWords<'a> {
     }
 }
 
-/// Returns every choice of `count` of the vectors.
+/// Returns every choice of `count` of the vectors `vectors`.
 fn combinations(vectors: &[u64], count: usize) -> Vec<Columns> {
     if count == 0 {
         return vec![Columns::new()];
@@ -178,7 +177,8 @@ pub(super) fn subspaces(bits: u32, dimension: u32) -> Vec<Vec<u64>> {
     // Subspaces are enumerated by their lowest pivot.
     let mut all = Vec::new();
     for pivot in 0..bits {
-        // The lowest pivot is `pivot`: the others live above it, and the first has any of their free bits.
+        // The first vector has its lowest bit at `pivot`, and any of the higher bits that are no pivots of the other
+        // vectors; these lie above `pivot`.
         for rest in subspaces(bits - pivot - 1, dimension - 1) {
             let above: Vec<u64> = rest.iter().map(|vector| vector << (pivot + 1)).collect();
             let pivots = above.iter().fold(0u64, |all, vector| all | (vector & vector.wrapping_neg()));

@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 use tilewright_layout::cute::Swizzle;
 use tilewright_layout::{Layout, LinearLayout, MemoryLayout};
 
-/// A kind of shared-memory layouts; simpler kinds compare lower.
+/// A kind of shared-memory layout; simpler kinds compare lower.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SharedLayoutKind {
-    /// A layout with elements one after the other along the axes, or in the order that a copy fetches.
+    /// The elements follow each other along the axes, or in the order in which a copy fetches them.
     Plain,
     /// `Swizzle<B,M,S>` (CuTe) over a plain layout.
     Functor,
@@ -19,7 +19,8 @@ pub enum SharedLayoutKind {
     Swizzle,
     /// A plain layout with padding.
     Padding,
-    /// A layout for a copy that permutes the fetched elements, so that its consecutive writes are swizzled.
+    /// A copy from global memory permutes the elements that it fetches, so that its consecutive writes fill a swizzled
+    /// layout.
     PermutedGlobal,
 }
 
@@ -57,10 +58,10 @@ impl fmt::Display for SharedLayoutKind {
 pub struct AccessorStats {
     /// Shared-memory wavefronts of the planned accesses.
     pub wavefronts: u64,
-    /// Selects by which threads that hold replicas share the work of a store.
+    /// Number of selects by which threads that hold replicas share the work of a store.
     #[serde(skip_serializing_if = "is_zero")]
     pub selects: u64,
-    /// Wavefronts in excess of those without bank conflicts.
+    /// Number of wavefronts that are due to bank conflicts.
     pub excess: u64,
     /// Lower bound of the wavefronts over all memory layouts.
     #[serde(rename = "least")]
@@ -83,7 +84,7 @@ pub struct Fetch {
     pub layout: LinearLayout,
     /// Transactions of the copy in global memory.
     pub transactions: u64,
-    /// Transactions that the copy takes in global memory if it fetches without a permutation.
+    /// Number of global-memory transactions that the copy takes if it fetches without a permutation.
     pub straight_transactions: u64,
 }
 
@@ -92,7 +93,7 @@ pub struct Fetch {
 pub struct SharedLayoutCandidate {
     /// The kind of the layout.
     pub kind: SharedLayoutKind,
-    /// The layout; its alignment is the largest alignment that an access needs.
+    /// The memory layout; its alignment is the largest that an access needs.
     pub memory: MemoryLayout,
     /// The counts of each accessor, in the order of the problem.
     pub accessors: Vec<AccessorStats>,
@@ -108,7 +109,8 @@ pub struct SharedLayoutCandidate {
     /// The price in quarters of a wavefront: the wavefronts (four each) and the selects (one each) of all accessors,
     /// times the accessors' weights.
     pub(super) price: u64,
-    /// The greater of `price` and the price of the lower bound of wavefronts plus the tolerated excess.
+    /// The price at which the candidate is ranked: the greater of `price` and of the price of the lower bound of
+    /// wavefronts plus the tolerated excess.
     pub(super) clipped: u64,
 }
 
@@ -123,7 +125,8 @@ impl SharedLayoutCandidate {
         self.weighted
     }
 
-    /// Wavefronts of all accessors due to bank conflicts, unweighted.
+    /// Returns the number of wavefronts of all accessors that are due to bank conflicts, without the accessors'
+    /// weights.
     #[must_use]
     pub fn excess(&self) -> u64 {
         self.accessors.iter().map(|accessor| accessor.excess).sum()
@@ -136,7 +139,7 @@ impl SharedLayoutCandidate {
         (extra, self.clipped, self.bytes, self.kind, ones)
     }
 
-    /// The layout as a value of the general layout type, which families and notations take.
+    /// Returns the layout as a value of the general layout type, which layout families and text notations take.
     #[must_use]
     pub fn layout(&self) -> Layout {
         Layout::Memory(self.memory.clone())
@@ -146,7 +149,7 @@ impl SharedLayoutCandidate {
 /// The result of [`choose_shared_layout`](super::choose_shared_layout).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SharedLayoutChoice {
-    /// The best layout of each kind: the chosen one first, those that the constraints do not allow last.
+    /// The best layout of each kind: the chosen one first, layouts that the constraints do not allow last.
     pub candidates: Vec<SharedLayoutCandidate>,
     /// The kinds without a candidate, each with the reason.
     pub rejected: Vec<(SharedLayoutKind, String)>,
@@ -177,13 +180,13 @@ impl SharedLayoutChoice {
         self.candidates.iter().map(|candidate| candidate.weighted).min().unwrap_or(0)
     }
 
-    /// Weighted wavefronts of the chosen layout above the lower bound.
+    /// Returns the number of weighted wavefronts by which the chosen layout exceeds the lower bound.
     #[must_use]
     pub fn gap(&self) -> u64 {
         self.chosen().weighted.saturating_sub(self.lower_bound)
     }
 
-    /// Weighted wavefronts of the chosen layout above the fewest of all compared layouts.
+    /// Returns the number of weighted wavefronts by which the chosen layout exceeds the fewest of all compared layouts.
     #[must_use]
     pub fn gap_to_best_known(&self) -> u64 {
         self.chosen().weighted.saturating_sub(self.best_known())

@@ -14,17 +14,18 @@ use super::problem::SharedLayoutProblem;
 use super::weigh::{Proposal, Weigher};
 use crate::layouts;
 
-/// The accessor that is a copy with consecutive writes, after the checks of it, with the elements that one access
-/// moves.
+/// A checked accessor that is a copy with consecutive writes, and the elements that its lanes move in one access.
 pub(super) struct Copied {
     /// The index of the copy among the accessors.
     at: usize,
     copy: ConsecutiveCopy,
     /// The target, restricted to accesses of global memory that are no wider than the copy's.
     target: TargetDescription,
-    /// The element that each bit of the index within a lane's access adds, in coordinates of the problem.
+    /// The bases of the index within a lane's access: for each of its bits, the element that the bit adds (over F2), in
+    /// coordinates of the problem.
     vector: Columns,
-    /// The element that each lane bit adds, in coordinates of the problem.
+    /// The bases of the lane index: for each lane bit, the element that it adds (over F2), in coordinates of the
+    /// problem.
     lanes: Columns,
     straight_transactions: u64,
 }
@@ -57,14 +58,14 @@ impl Copied {
     }
 
     /// Returns the memory layouts that the copy fills if it fetches without a permutation, one for each order of the
-    /// axes: the element of each offset bit.
+    /// axes, each as the element of each offset bit.
     pub(super) fn straight(&self, problem: &SharedLayoutProblem<'_>) -> Vec<Columns> {
         let chunk: Columns = self.vector.iter().chain(&self.lanes).copied().collect();
         problem.bases_from(&chunk)
     }
 
     /// Returns the elements that each lane must fetch so that the memory has the element `columns[i]` at offset bit
-    /// `i`, and the transactions of this copy.
+    /// `i`, with the number of global-memory transactions of this copy.
     fn fetch(&self, problem: &SharedLayoutProblem<'_>, columns: &[u64]) -> Result<Fetch, MovementError> {
         let side = &problem.sides[self.at];
         let (vector, rest) = columns.split_at(self.vector.len());
@@ -82,7 +83,7 @@ impl Copied {
     }
 }
 
-/// Compares layouts whose copies swap fetched elements between the lanes of a warp, so that the other accessors see a
+/// Weighs layouts whose copies swap fetched elements between the lanes of a warp, so that the other accessors see a
 /// swizzled memory. The number of global-memory transactions does not grow.
 pub(super) fn search(weigher: &mut Weigher<'_>, copy: &Copied) {
     let problem = weigher.problem;
@@ -101,7 +102,7 @@ pub(super) fn search(weigher: &mut Weigher<'_>, copy: &Copied) {
     }
 }
 
-/// Builds a distributed layout of the tensor; `registers`, `lanes` and `warps` have the element that each bit adds, in
+/// Builds a distributed layout of the tensor; `registers`, `lanes` and `warps` have the bases of these dims, in
 /// coordinates of the problem.
 fn distributed(
     problem: &SharedLayoutProblem<'_>,

@@ -10,10 +10,10 @@ use super::side::Side;
 
 /// An accessor in a memory layout: the offsets of its lanes, and its widest access.
 pub(super) struct Located {
-    /// The offset that each lane bit adds, in elements.
+    /// For each lane bit, the offset in elements that it adds (over F2) to the lane's offset.
     pub(super) lanes: Columns,
-    /// Log2 of the number of elements in the widest access: so many elements are contiguous in a lane's registers, and
-    /// the offsets of all threads are multiples of it.
+    /// Log2 of the number of elements in the widest access: this many elements are contiguous in a lane's registers,
+    /// and the offsets of all threads are multiples of it.
     pub(super) widest: u32,
 }
 
@@ -28,8 +28,8 @@ impl Located {
         Self { lanes, widest: together.min(alignment_bits) }
     }
 
-    /// Returns the fewest wavefronts of a warp over plain accesses of any width; `None` if the target has no such
-    /// access.
+    /// Returns the fewest wavefronts of a warp for this accessor over plain accesses of any width; `None` if the target
+    /// has no such access.
     fn wavefronts(&self, problem: &SharedLayoutProblem<'_>, side: &Side<'_>) -> Option<u64> {
         let bytes = problem.element_bytes();
         let lanes: Columns = self.lanes.iter().map(|offset| offset * bytes).collect();
@@ -42,8 +42,8 @@ impl Located {
     }
 }
 
-/// Returns the fewest wavefronts of a warp over the accesses by instructions of the table; `None` if no instruction
-/// fits.
+/// Returns the fewest wavefronts of a warp for the accessor `side` over the access instructions of the table, in the
+/// memory whose offset bits have the elements `columns`; `None` if no instruction fits.
 fn by_rows(problem: &SharedLayoutProblem<'_>, side: &Side<'_>, columns: &[u64]) -> Option<u64> {
     if side.tiles.is_empty() {
         return None;

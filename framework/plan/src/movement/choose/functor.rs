@@ -9,15 +9,15 @@ use super::estimate;
 use super::problem::SharedLayoutProblem;
 use super::weigh::{Proposal, Weigher};
 
-/// Compares all swizzles that keep the lowest `kept` offset bits, over each plain layout of `bases`, and weighs the
-/// best. Of equally good swizzles the first wins, which changes the fewest bits.
+/// Compares all swizzles that keep the lowest `kept` offset bits, each applied to each plain layout of `bases`, and
+/// weighs the best result. Of equally good swizzles the first wins, which changes the fewest bits.
 pub(super) fn search(weigher: &mut Weigher<'_>, bases: &[Columns], kept: u32) {
     let problem = weigher.problem;
     let all: Vec<usize> = (0..problem.sides.len()).collect();
     let mut best: Option<(u64, Swizzle, Columns)> = None;
     for swizzle in swizzles(problem, kept) {
         for base in bases {
-            // A swizzle is its own inverse, so offsets map back to the base by the same swizzle.
+            // A swizzle is its own inverse: the element of an offset is that of the base layout at the swizzled offset.
             let offset_of_bit = (0..problem.bits).map(|bit| multiply(base, swizzle.apply(1 << bit)));
             let columns: Columns = offset_of_bit.collect();
             let wavefronts = estimate::weighted(problem, &all, &columns);

@@ -134,7 +134,7 @@ impl<'a> Search<'a> {
     }
 
     /// Returns the column operations that respect the constraints: `(a, b, true)` swaps the elements of offset bits `a`
-    /// and `b`, `(a, b, false)` adds that of `b` to that of `a`.
+    /// and `b`; `(a, b, false)` adds (over F2) the element of `b` to the element of `a`.
     fn operations(&self, bits: usize) -> Vec<(usize, usize, bool)> {
         let (fixed, chunk) = (self.bounds.fixed.len(), self.bounds.chunk.len());
         let all = (fixed..bits).flat_map(|a| (0..bits).flat_map(move |b| [(a, b, true), (a, b, false)]));
@@ -167,7 +167,8 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Returns the columns after one operation: columns `a` and `b` are swapped if `swaps`, otherwise `b` is added to `a`.
+/// Returns the columns after one operation: columns `a` and `b` are swapped if `swaps`, otherwise `b` is added (over
+/// F2) to `a`.
 fn apply_operation(columns: &[u64], (a, b, swaps): (usize, usize, bool)) -> Columns {
     let mut columns: Columns = columns.into();
     if swaps {

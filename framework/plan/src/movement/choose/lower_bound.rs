@@ -1,5 +1,5 @@
-//! Lower bounds of the wavefronts of an accessor over all memory layouts, and over all divisions of a store among
-//! the threads that hold replicas. Shuffles between lanes are not counted: they cost as much as wavefronts.
+//! Lower bounds of the wavefronts of an accessor, over all memory layouts and all divisions of a store among the
+//! threads that hold replicas. Shuffles between lanes are not counted: they cost as much as wavefronts.
 
 use tilewright_layout::f2::Subspace;
 
@@ -7,7 +7,7 @@ use super::super::tile::Tile;
 use super::problem::SharedLayoutProblem;
 use super::side::Side;
 
-/// How many warp bits and how many lane bits number the threads that share the work of a store.
+/// The number of warp bits, and of lane bits, along which threads share the work of a store.
 #[derive(Clone, Copy, Default)]
 struct Sharing {
     warps: u32,
@@ -21,7 +21,7 @@ pub(super) fn at_width(problem: &SharedLayoutProblem<'_>, side: &Side<'_>, width
     of_shared(problem, side, width, Sharing::default())
 }
 
-/// As [`at_width`], if all threads that hold replicas share the work. Lanes that a phase serves separately gain
+/// As [`at_width`], if all threads that hold replicas share the work. Sharing among lanes of different phases gains
 /// nothing: half as many accesses then have twice as many phases.
 pub(super) fn shared_at_width(problem: &SharedLayoutProblem<'_>, side: &Side<'_>, width: u32) -> Option<u64> {
     let served = Subspace::span(problem.row(side, width)?.phase.iter().copied());
@@ -37,7 +37,7 @@ fn of_shared(problem: &SharedLayoutProblem<'_>, side: &Side<'_>, width: u32, sha
     let row = problem.row(side, width)?;
     let lanes = side.phase_lanes(row);
     let phases = side.active().dimension() - lanes.dimension();
-    // The vectors of a phase are distinct elements, except those that registers hold too.
+    // The lanes of a phase move distinct elements, except elements that registers of one lane hold too.
     let different = side.span().sum(&Subspace::span(side.phase(row))).dimension() - side.span().dimension();
     let bytes = problem.element_bytes() << (width + different + shared);
     Some(bytes.div_ceil(row.wavefront_bytes().max(1)) << (accesses - shared + phases))
@@ -50,20 +50,21 @@ pub(super) fn by_row(problem: &SharedLayoutProblem<'_>, side: &Side<'_>, tile: &
     Some(1 << (accesses + tile.phases(problem.target)?))
 }
 
-/// Min wavefronts of the accessor `side` by any accesses.
+/// Returns the min wavefronts of a warp for the accessor `side`, by plain accesses or instructions; `None` if the
+/// target has none.
 pub(super) fn by_any(problem: &SharedLayoutProblem<'_>, side: &Side<'_>) -> Option<u64> {
     let plain = (0..=problem.widest()).filter_map(|width| at_width(problem, side, width));
     plain.chain(side.tiles.iter().filter_map(|tile| by_row(problem, side, tile))).min()
 }
 
-/// Min wavefronts of the accessor `side` by any accesses, if threads that hold replicas share the work arbitrarily.
+/// As [`by_any`], if threads that hold replicas may share the work in any way.
 pub(super) fn by_any_sharing(problem: &SharedLayoutProblem<'_>, side: &Side<'_>) -> Option<u64> {
     let bits = side.sharing().len() as u32;
     if bits == 0 {
         return by_any(problem, side);
     }
     let plain = (0..=problem.widest()).filter_map(|width| shared_at_width(problem, side, width));
-    // Instructions that do not divide the replicated layout may divide a shared one.
+    // An instruction that does not fit the layout with replicas may fit if threads share the work.
     let rows = Tile::of_rows(side.context.instructions, side.located.lane_bits).into_iter();
     let by_rows = rows.filter(|tile| tile.direction == side.direction()).filter_map(|tile| {
         let accesses = side.accesses(tile.width(&side.located)?)?.saturating_sub(bits);

@@ -21,7 +21,7 @@ use super::weigh::{Proposal, Weigher};
 const SHORT_LINE: u64 = 32;
 const ODD: [u64; 4] = [1, 3, 5, 7];
 
-/// One or two paddings, with intervals ascending, and the number of elements that they add to the memory.
+/// One or two paddings, in the order of their intervals, and the number of elements that they add to the memory.
 #[derive(Clone)]
 struct Gaps {
     padding: Vec<Padding>,
@@ -40,7 +40,7 @@ pub(super) fn search(weigher: &mut Weigher<'_>, bases: &[Columns], lowest: u32) 
     let mut first: Vec<Gaps> = singles.iter().filter(|&gaps| fits(gaps)).cloned().collect();
     first.sort_by_key(|gaps| gaps.added);
     try_all(weigher, &bases, &first, &mut budget);
-    // Two paddings are useless if they take more bytes than the single one that reaches the goal.
+    // A pair of paddings is useless if it takes more bytes than a single padding that reaches the goal.
     let reached = weigher.best(SharedLayoutKind::Padding).filter(|best| best.clipped <= weigher.price_goal());
     let limit = reached.map_or(u64::MAX, |best| best.bytes / problem.element_bytes());
     let pairs = singles.iter().flat_map(|a| singles.iter().map(move |b| (a, b)));
@@ -53,12 +53,12 @@ pub(super) fn search(weigher: &mut Weigher<'_>, bases: &[Columns], lowest: u32) 
     try_all(weigher, &bases, &second, &mut budget);
 }
 
-/// Weighs those of the paddings `all` that could beat the best layout so far, in order, until no later one can or
-/// `budget` is spent.
+/// Weighs each of the paddings `all`, in order, with each layout of `bases` if it could beat the best layout so far.
+/// Ends when no later padding can, or `budget` is spent.
 fn try_all(weigher: &mut Weigher<'_>, bases: &[Placed<'_>], all: &[Gaps], budget: &mut u64) {
     let (goal, problem) = (weigher.price_goal(), weigher.problem);
-    // A plan lists the addresses of all elements of all accessors, a rejection those of one warp: the cost of a plan,
-    // in rejections.
+    // The cost of planning a layout in units of the cost of rejecting one: a plan lists the addresses of all elements
+    // of all accessors, a rejection those of one warp.
     let planned = ((problem.sides.len() as u64) << problem.bits) / 512;
     for gaps in all {
         let bytes = ((1u64 << problem.bits) + gaps.added) * problem.element_bytes();
@@ -114,8 +114,8 @@ impl<'a> Placed<'a> {
         Self { columns, sides: problem.sides.iter().map(|side| Located::new(side, &memory)).collect() }
     }
 
-    /// Lower bound of the weighted wavefronts of all accessors with this padding: the first access of the first warp is
-    /// counted, each other access takes one wavefront for each phase.
+    /// Returns a lower bound of the weighted wavefronts of all accessors with this padding: the first access of the
+    /// first warp is counted, every other access takes one wavefront for each phase.
     fn at_least(&self, problem: &SharedLayoutProblem<'_>, padding: &[Padding]) -> u64 {
         let of = |(side, located): (&Side<'_>, &Located)| {
             let widths = (0..=located.widest.min(problem.widest())).filter(|&width| keeps_vectors(padding, width));
@@ -129,8 +129,8 @@ impl<'a> Placed<'a> {
         problem.sides.iter().zip(&self.sides).map(of).fold(0, u64::saturating_add)
     }
 
-    /// The lower bound of one accessor's wavefronts with this padding, by instructions of the table; `None` if none
-    /// fits.
+    /// Returns a lower bound of one accessor's wavefronts with this padding, by instructions of the table; `None` if no
+    /// instruction fits.
     fn by_rows(&self, problem: &SharedLayoutProblem<'_>, side: &Side<'_>, padding: &[Padding]) -> Option<u64> {
         if side.tiles.is_empty() {
             return None;
@@ -146,13 +146,13 @@ impl<'a> Placed<'a> {
     }
 }
 
-/// Lower bound of the wavefronts of 2^`accesses` accesses: `clear` wavefronts without conflicts, except that the first
-/// access takes `first`.
+/// Returns a lower bound of the wavefronts of 2^`accesses` accesses, which without conflicts take `clear` wavefronts
+/// together, if the first access takes `first` wavefronts.
 fn with_first(clear: u64, accesses: u32, first: u64) -> u64 {
     clear - (clear >> accesses) + first
 }
 
-/// Whether no padding falls within 2^`width` elements that one access moves.
+/// Whether no padding falls within the 2^`width` elements that one access moves.
 fn keeps_vectors(padding: &[Padding], width: u32) -> bool {
     width == 0 || padding.iter().all(|p| p.interval >> width != 0 && p.padding.is_multiple_of(1 << width))
 }

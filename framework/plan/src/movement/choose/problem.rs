@@ -14,9 +14,10 @@ use super::lower_bound;
 use super::side::Side;
 use crate::layouts;
 
-/// The unit of prices: a select costs one, a wavefront four ([`price`](super::super::price)).
+/// The price of a wavefront in units of the price of a select ([`price`](super::super::price)).
 pub(super) const QUARTERS: u64 = 4;
-/// Max number of problems with shared work of replicas that are searched in addition to the given one.
+/// Max number of variants of the problem, in which threads share the work of replicas, that are searched besides the
+/// problem itself.
 const MOST_SHARED: usize = 8;
 
 /// The checked input of the choice of a layout: target, element width and accessors. The elements of one block are
@@ -83,9 +84,9 @@ impl<'a> SharedLayoutProblem<'a> {
         })
     }
 
-    /// Returns the same problem with stores whose threads share the work of replicas: along one thread bit, two, and so
-    /// on. Threads divide the elements that the other accessors need in different threads, or, in a second variant, the
-    /// highest register bits.
+    /// Returns variants of the problem in which the threads of one store share the work of replicas: along one thread
+    /// bit, two, and so on, the lowest lower bound of the price first. Threads divide the elements that the other
+    /// accessors need in different threads, or, in a second variant, the highest register bits.
     pub(super) fn shared(&self) -> Vec<Self> {
         let mut all = Vec::new();
         for (at, side) in self.sides.iter().enumerate() {
@@ -111,8 +112,8 @@ impl<'a> SharedLayoutProblem<'a> {
         all
     }
 
-    /// Returns the lower bound of the weighted wavefronts of all accessors, if threads share no more work of replicas
-    /// than in this problem.
+    /// Returns the lower bound of the weighted wavefronts of all accessors for the division of work among replicas that
+    /// this problem has.
     pub(super) fn wavefront_bound(&self) -> u64 {
         let of = |side: &Side<'_>| Some(lower_bound::by_any(self, side)?.saturating_mul(side.weight));
         self.sides.iter().map(|side| of(side).unwrap_or(u64::MAX)).fold(0, u64::saturating_add)
@@ -168,7 +169,8 @@ impl<'a> SharedLayoutProblem<'a> {
     pub(super) fn bases(&self) -> Vec<Columns> {
         let mut axes: Vec<Dim> = self.outs.iter().filter(|(_, bits)| *bits > 0).map(|(dim, _)| dim).collect();
         axes.sort_unstable_by(|a, b| b.cmp(a));
-        // Many axes have too many orders; the choice of the fastest axis matters most.
+        // Four or more axes have too many orders, so only rotations are tried: the choice of the fastest axis matters
+        // most.
         let orders = if axes.len() <= 3 { permutations(&axes) } else { rotations(&axes) };
         orders.iter().map(|axes| self.ordered(axes)).collect()
     }

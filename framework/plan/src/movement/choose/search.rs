@@ -53,8 +53,8 @@ pub fn choose_shared_layout<'a>(
             weigher.plain(&straight);
             padding::search(&mut weigher, &straight, copy.chunk_bits());
             copies::search(&mut weigher, &copy);
-            // The best layout of a copy whose lanes could give addresses of their own: for comparison, this copy cannot
-            // have it.
+            // For comparison only: the best layout for a copy whose lanes could give an address each, which this copy
+            // cannot use.
             linear::search(&mut weigher, &[], &[]);
         }
     }
@@ -97,8 +97,8 @@ pub(crate) fn wavefront_lower_bound(
     min_wavefronts.ok_or_else(|| MovementError::impossible("no access divides the layout"))
 }
 
-/// Compares layouts of all kinds for accessors without copies, first with idle replicas, then for each of `shared`,
-/// whose threads share the work of replicas.
+/// Compares layouts of all kinds for accessors without copies: first for the problem without work sharing, then for
+/// each problem of `shared`, in which threads share the work of replicas.
 fn search_sharing<'a>(
     weigher: &mut Weigher<'a>,
     shared: &'a [SharedLayoutProblem<'a>],
@@ -113,11 +113,11 @@ fn search_sharing<'a>(
     }
 }
 
-/// Compares layouts of all kinds for accessors without copies. The elements `kept` stay first in their order, the
-/// elements `together` stay first in any order.
+/// Compares layouts of all kinds for accessors without copies. The elements `kept` stay at the first offset bits in
+/// their order; the elements `together` stay at the first offset bits in any order.
 fn search_all(weigher: &mut Weigher<'_>, bases: &[Columns], (kept, together): (&[u64], &[u64])) {
     weigher.plain(bases);
-    // A swizzle adds higher bits of the offset to lower ones, from its base on: the bits below its base are unchanged.
+    // A swizzle xors higher offset bits into lower ones and changes no bit below its lowest target bit.
     functor::search(weigher, bases, kept.len() as u32);
     linear::search(weigher, kept, together);
     if weigher.constraints.kinds.contains(&SharedLayoutKind::Padding) || kept.is_empty() {

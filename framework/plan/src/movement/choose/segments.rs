@@ -15,7 +15,7 @@ use super::{lower_bound, swizzle};
 /// banks).
 const FEW: u32 = 8;
 
-/// The state of one accessor (store or load of the tensor) during the choice of segments.
+/// The state of one accessor (a store or load of the tensor) while segments are chosen.
 struct Seen {
     /// The span of the accessor's vector, bank word and lanes of a phase, and of the segments (offset bits above the
     /// banks) chosen so far.
@@ -88,8 +88,8 @@ fn seen_by_rows(problem: &SharedLayoutProblem<'_>, side: &Side<'_>, low: &[u64])
     side.tiles.iter().filter_map(of).min_by_key(|(_, seen)| seen.cost)
 }
 
-/// Returns the index of the first offset bit above the banks of the bank model `row`; `low` are the bits below the
-/// banks.
+/// Returns the number of the first offset bit above the bits that select a bank of `row`; `low` are the elements of the
+/// offset bits below the banks.
 fn line(problem: &SharedLayoutProblem<'_>, row: &BankRow, low: &[u64]) -> usize {
     let line = (row.wavefront_bytes() / problem.element_bytes()).max(1).ilog2() as usize;
     line.max(low.len()).min(problem.bits as usize)

@@ -39,8 +39,8 @@ impl<'a> Side<'a> {
         if self.context.shares_replicas { self.located.sharing() } else { SmallVec::new() }
     }
 
-    /// Returns the store in which threads with replicas share the work: the threads on both sides of the thread bit
-    /// `bits[i]` divide their elements along the element `given[i]`.
+    /// Returns the store in which threads with replicas share the work: the threads with and without the thread bit
+    /// `bits[i]` store elements that differ by `given[i]`.
     pub(super) fn shared_along(&self, bits: &[u32], given: &[u64]) -> Self {
         let mut space = Subspace::span(given.iter().copied());
         let kept = self.located.kept.iter().copied().filter(|&column| space.insert(column)).collect();
@@ -59,7 +59,7 @@ impl<'a> Side<'a> {
         self.located.direction
     }
 
-    /// The elements that the registers of one thread span.
+    /// Returns the space of elements that the registers of one thread hold.
     pub(super) fn span(&self) -> &Subspace {
         &self.located.span
     }
@@ -87,7 +87,7 @@ impl<'a> Side<'a> {
         self.span().dimension().checked_sub(width).map(|numbered| self.located.share(numbered))
     }
 
-    /// The active lanes (those that do not only hold replicas), as a space of lane indices.
+    /// Returns the active lanes, as a space of lane indices; lanes that only hold replicas of stored data are idle.
     pub(super) fn active(&self) -> Subspace {
         let idle = self.idle_lanes();
         Subspace::span((0..self.located.lane_bits).map(|bit| 1u64 << bit).filter(|unit| idle & unit == 0))

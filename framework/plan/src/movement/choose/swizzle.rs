@@ -26,7 +26,7 @@ pub struct ScratchLayout {
 /// The lanes that one wavefront of an accessor serves, and the banks that it uses.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::movement) struct Phase<'a> {
-    /// The element that each lane bit of the phase adds.
+    /// The bases of the phase's lanes: for each of their lane bits, the element that it adds (over F2).
     pub(in crate::movement) lanes: &'a [u64],
     /// Number of offset bits beyond the vector that select a bank.
     pub(in crate::movement) bank_bits: u32,

@@ -21,8 +21,7 @@ pub(super) struct Weigher<'a> {
     pub(super) most_bytes: u64,
     min_wavefronts: Vec<u64>,
     lower_bound: u64,
-    /// The lower bound of the weighted wavefronts of the current problem, in which stores share the work of replicas or
-    /// not.
+    /// The lower bound of the weighted wavefronts of the current problem.
     least: u64,
     best: Vec<SharedLayoutCandidate>,
     rejected: Vec<(SharedLayoutKind, String)>,
@@ -75,14 +74,14 @@ impl<'a> Weigher<'a> {
         })
     }
 
-    /// The number of weighted wavefronts at which further search of the current problem is useless: its lower bound
-    /// plus the tolerated excess.
+    /// Returns the number of weighted wavefronts at which further search of the current problem is useless: its lower
+    /// bound plus the tolerated excess.
     pub(super) fn goal(&self) -> u64 {
         self.least.saturating_add(self.constraints.excess)
     }
 
-    /// Makes `shared`, in which threads share the work of replicas, the current problem; returns false, and does not,
-    /// if it cannot be cheaper than the best layout so far.
+    /// Makes `shared`, in which threads share the work of replicas, the current problem, and returns true. Returns
+    /// false and changes nothing if it cannot be cheaper than the best layout so far.
     pub(super) fn continue_with(&mut self, shared: &'a SharedLayoutProblem<'a>) -> bool {
         let bound = shared.price(shared.wavefront_bound());
         let cheapest = self.best.iter().filter(|known| known.rejected.is_none()).map(|known| known.price).min();
@@ -98,8 +97,8 @@ impl<'a> Weigher<'a> {
         self.problem.price(self.goal())
     }
 
-    /// Returns the weighted wavefronts of the other accessors at which further search is useless, if accessor `at`
-    /// takes its minimum.
+    /// Returns the sum of weighted wavefronts of all accessors but `at` at which further search is useless, if accessor
+    /// `at` takes its minimum.
     pub(super) fn goal_without(&self, at: usize) -> u64 {
         self.goal().saturating_sub(self.problem.sides[at].weight.saturating_mul(self.min_wavefronts[at]))
     }
@@ -108,7 +107,7 @@ impl<'a> Weigher<'a> {
         self.best.iter().find(|candidate| candidate.kind == kind)
     }
 
-    /// Records the reason why there is no candidate of a kind.
+    /// Records the reason why there is no candidate of the kind `kind`.
     pub(super) fn reject(&mut self, kind: SharedLayoutKind, reason: &str) {
         self.rejected.push((kind, reason.to_owned()));
     }
@@ -119,8 +118,8 @@ impl<'a> Weigher<'a> {
         }
     }
 
-    /// Plans all accessors in a proposed layout, and keeps the layout if it is the best of its kind. A layout is no
-    /// candidate if an access to it cannot be planned.
+    /// Plans the accesses of all accessors in a proposed layout, and keeps the layout if its score is the best of its
+    /// [`SharedLayoutKind`]. A layout is dropped if the accesses of some accessor cannot be planned.
     pub(super) fn weigh(&mut self, proposal: Proposal<'_>) {
         let kind = proposal.kind;
         match self.candidate(proposal) {

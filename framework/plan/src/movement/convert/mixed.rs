@@ -43,8 +43,8 @@ pub(super) fn plans(conversion: &ConversionProblem, context: &PlanContext<'_>, w
     }
 }
 
-/// Plans the conversion `shuffles` by shuffles, as a part of a mixed plan; `None` if it and the other part, `rest`,
-/// cannot take fewer cycles than the best candidate.
+/// Plans the conversion `shuffles` by shuffles, as a part of a mixed plan whose other part is `rest`; `None` if both
+/// parts cannot together take fewer cycles than the best candidate.
 fn plan_shuffles(
     shuffles: &ConversionProblem,
     rest: &ConversionProblem,
@@ -59,8 +59,8 @@ fn plan_shuffles(
 }
 
 /// Returns variants of the layout `side` in which lane bits are swapped for register bits: one swap, two, and so on,
-/// until the widest access is full. `other` has the swapped lane bits' elements in registers, and those of the register
-/// bits not.
+/// until the widest access is full. The layout `other` has the elements of the swapped lane bits in registers, and
+/// those of the swapped register bits not.
 fn swapped(side: &Side, other: &Side, conversion: &ConversionProblem) -> Vec<Side> {
     let span = |columns: &[u64]| Subspace::span(columns.iter().copied());
     let (side_span, required) = (span(&side.registers), span(&other.registers));

@@ -28,9 +28,9 @@ pub enum ConversionKind {
     Shuffle,
     /// Data moves by stores to and loads from shared memory.
     Shared,
-    /// Stores to and loads from the shared memory of several blocks of a cluster.
+    /// Data moves by stores to and loads from the shared memory of several blocks of a cluster.
     Cluster,
-    /// Shuffles, then stores to and loads from shared memory, or the reverse.
+    /// Data moves by shuffles and then through shared memory, or the reverse.
     Mixed,
 }
 
@@ -109,14 +109,14 @@ impl ConversionPlan {
         }
     }
 
-    /// The work of a warp, as input of the cost model.
+    /// Returns the work of a warp for the conversion, as input of the cost model.
     #[must_use]
     pub fn work(&self) -> Work {
         Work { counts: self.stats.counts, chain: self.chain(), ..Work::default() }
     }
 
-    /// Returns the dependent chain: a store and a load for each round through scratch memory, and the shuffles that
-    /// wait for each other.
+    /// Returns the counts of the dependent chain: for each round through scratch memory one store and one load, and the
+    /// shuffles that wait for each other.
     fn chain(&self) -> Counts {
         let of_rounds = |rounds| Work::of_counts(self.stats.counts, rounds).chain;
         match &self.steps {
@@ -151,8 +151,8 @@ impl ConversionPlan {
 }
 
 impl ConversionPlan {
-    /// Orders plans of one conversion: fewer predicted cycles first, then fewer accesses of shared memory, then less
-    /// scratch memory.
+    /// Compares two plans of one conversion: fewer predicted cycles are less, then fewer accesses of shared memory,
+    /// then less scratch memory.
     #[must_use]
     pub fn compare(&self, other: &Self) -> Ordering {
         let (own, other) = (&self.stats, &other.stats);

@@ -33,8 +33,9 @@ pub(super) fn plans(conversion: &ConversionProblem, context: &PlanContext<'_>, w
     }
 }
 
-/// Returns source layouts in which threads with replicas have divided their registers: over warps, then lanes, and over
-/// lanes alone. As many bits are divided as possible; a further variant keeps a vector of registers whole.
+/// Returns source layouts in which threads with replicas have divided their registers, so that fewer threads hold
+/// replicas: over warps and then lanes, and over lanes alone. As many bits are divided as possible; a further variant
+/// does not divide a vector of registers.
 fn sources(conversion: &ConversionProblem) -> Vec<Side> {
     let lane_bits = conversion.lane_bits as usize;
     let own = Subspace::span(conversion.src.registers.iter().copied());

@@ -25,7 +25,7 @@ impl ConversionPlan {
         }
     }
 
-    /// Whether the registers that are stored to scratch memory have the source layout. They do not if lanes with
+    /// Whether the registers that the plan stores to scratch memory have the source layout. They do not if lanes with
     /// replicas first divide them, or if the plan shuffles first.
     #[must_use]
     pub fn stores_source(&self) -> bool {
@@ -36,8 +36,8 @@ impl ConversionPlan {
         }
     }
 
-    /// Whether the registers that are loaded from scratch memory have the destination layout. They do not if the plan
-    /// shuffles afterwards.
+    /// Whether the registers that the plan loads from scratch memory have the destination layout. They do not if the
+    /// plan shuffles afterwards.
     #[must_use]
     pub fn loads_destination(&self) -> bool {
         match &self.steps {

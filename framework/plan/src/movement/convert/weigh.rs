@@ -92,7 +92,7 @@ pub fn conversion_candidates<'a>(
     Ok((weighed.plans, weighed.rejected))
 }
 
-/// Plans the candidates of every kind; `quick` skips those whose lower bound exceeds the fewest cycles so far.
+/// Plans the candidates of every kind. If `quick`, candidates are skipped that cannot take the fewest cycles.
 fn weigh(
     src: &LinearLayout,
     dst: &LinearLayout,

@@ -12,8 +12,8 @@ use crate::layouts;
 use crate::movement::memory::{load_order, locate_registers, plan_global_access};
 use crate::movement::{MovementError, PlanContext, cycles};
 
-/// Plans the copy by the instruction `row`, with elements divided among lanes in the order of global or of shared
-/// memory, whichever is cheaper; or returns the reason why the instruction cannot copy.
+/// Plans the copy by the instruction `row`, with elements divided among lanes in the order of global memory or of
+/// shared memory, whichever is cheaper. The error is the reason why the instruction cannot copy.
 pub(super) fn asynchronous(
     problem: &AsyncCopySpec<'_>,
     row: &CopyInstruction<'_>,
@@ -28,13 +28,13 @@ pub(super) fn asynchronous(
     match (first, second) {
         (Ok(first), Ok(second)) if second.rank().lt(&first.rank()) => Ok(second),
         (Ok(copy), _) | (Err(_), Ok(copy)) => Ok(copy),
-        // If one address serves all lanes, the reason against the order of shared memory explains more.
+        // If one address serves all lanes, the reason why the order of shared memory fails explains more.
         (Err(first), Err(second)) => Err(if row.is_consecutive() { second } else { first }),
     }
 }
 
-/// Plans the copy by the instruction `row` of 2^`width` elements at a time, with the elements of `layout` in each lane;
-/// or returns the reason why the instruction cannot.
+/// Plans the copy by the instruction `row`, which copies 2^`width` elements of a lane at a time; each lane copies its
+/// elements of `layout`. The error is the reason why the instruction cannot.
 fn of_layout(
     problem: &AsyncCopySpec<'_>,
     row: &CopyInstruction<'_>,

@@ -32,8 +32,9 @@ pub(super) struct LaneCopies {
     pub(super) padding: Vec<Padding>,
 }
 
-/// Plans the copies of groups of registers, each contiguous in global memory, to the offsets that `side` gives in
-/// `memory`. Also returns the operation counts of a warp. An error if the instruction cannot write there.
+/// Plans the copies by one instruction: each group of registers, whose elements are contiguous in global memory, to the
+/// offsets that `side` has in `memory`. Also returns the operation counts of a warp. An error if the instruction cannot
+/// write there.
 pub(super) fn plan_lane_copies(
     row: &CopyInstruction<'_>,
     registers: &[Vec<usize>],
@@ -68,7 +69,8 @@ fn groups(registers: &[Vec<usize>], side: &LocatedAccessor) -> Result<Vec<(usize
     let group = |registers: &Vec<usize>| {
         let position = |register: usize| multiply(&side.registers, register as u64);
         let first = position(*registers.first().ok_or_else(not_contiguous)?);
-        // Then the first offset is a multiple of the number of elements, since no two elements have one offset.
+        // If the elements are contiguous, their first offset is a multiple of their number, since no two elements have
+        // one offset.
         let together = (0..).zip(registers).all(|(element, &register)| position(register) == first | element);
         if together { Ok((registers[0], first)) } else { Err(not_contiguous()) }
     };
@@ -126,7 +128,7 @@ impl LaneCopies {
         let row = row.ok_or_else(|| format!("the target has no bank model for stores of {bits} bits"))?;
         let lanes = 1u64 << self.lane_bits;
         let mut most = 0;
-        // Idle warps count like the warps whose data they replicate.
+        // Warps that only hold replicas are counted too; they need the same wavefronts as the warps that copy.
         for warp in 0..side.warps() {
             let of = |&(_, first): &(usize, u64)| {
                 let position = |lane| first ^ multiply(&side.threads, lane | warp << self.lane_bits);

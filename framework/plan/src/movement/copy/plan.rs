@@ -83,7 +83,8 @@ fn plain(problem: &AsyncCopySpec<'_>, context: &PlanContext<'_>) -> Result<Async
     let layout = find_coalesced_layout(global, element_bits, lanes.into(), warps.into(), context.target)?;
     let load = plan_global_access(&layout, global, element_bits, Direction::Load, context.target)?;
     let store = plan_shared_access(&layout, memory, element_bits, Direction::Store, context.with_instructions(&[]))?;
-    // The store waits for the load; asynchronous copies leave the warp free until their data is needed.
+    // Stores wait for the loads, which delays the warp; asynchronous copies leave the warp free until their data is
+    // needed.
     let loaded = Work { global: GlobalWork::of(&load, Direction::Load, warps), ..Work::default() };
     let loaded = loaded.time(warps.into(), context.target).issue * f64::from(warps) + memory_latency(context.target);
     Ok(AsyncCopyPlan {

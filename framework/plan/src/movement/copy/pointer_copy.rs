@@ -21,9 +21,9 @@ pub struct PointerCopySpec<'a> {
     pub element_bits: u32,
     /// Whether elements may be masked off; zeros are written to shared memory for them.
     pub masked: bool,
-    /// Returns groups of as many registers as the argument states. The elements of a group are contiguous in global
-    /// memory, aligned to the size of the group, and masked together. If there are no such groups, returns groups of
-    /// another size. Of replicated registers only one is in a group.
+    /// A function from a number of registers to groups of that many registers. The elements of a group are contiguous
+    /// in global memory, aligned to the size of the group, and masked together. If there are no such groups, it returns
+    /// groups of another size. Of replicated registers only one is in a group.
     pub groups: &'a dyn Fn(u32) -> Vec<Vec<usize>>,
 }
 

@@ -3,7 +3,8 @@
 use crate::movement::memory::GlobalTensor;
 use tilewright_layout::MemoryLayout;
 
-/// A request to copy a tensor between global and shared memory: [`AsyncCopySpec::new`], then `with_` what differs.
+/// A request to copy a tensor between global and shared memory: [`AsyncCopySpec::new`] with default values, and `with_`
+/// methods that change them.
 ///
 /// # Examples
 /// ```
@@ -31,24 +32,25 @@ pub struct AsyncCopySpec<'a> {
     pub warps: u32,
     /// Whether elements may be masked off; zeros are written to shared memory for them.
     pub masked: bool,
-    /// Whether the kernel can get a tensor map, which bulk tensor copies need.
+    /// Whether the kernel can receive a tensor map as a parameter, which bulk tensor copies need.
     pub mapped: bool,
 }
 
 impl<'a> AsyncCopySpec<'a> {
-    /// A request for all elements, without a tensor map, by `warps` warps of `lanes` lanes.
+    /// Creates a request for a copy by `warps` warps of `lanes` lanes, in which no element is masked off and the kernel
+    /// has no tensor map.
     #[must_use]
     pub fn new(global: &'a GlobalTensor, memory: &'a MemoryLayout, element_bits: u32, lanes: u32, warps: u32) -> Self {
         Self { global, memory, element_bits, lanes, warps, masked: false, mapped: false }
     }
 
-    /// With elements that may be masked off, or without.
+    /// Sets whether elements may be masked off; zeros are written to shared memory for them.
     #[must_use]
     pub fn with_masked(self, masked: bool) -> Self {
         Self { masked, ..self }
     }
 
-    /// With or without a tensor map.
+    /// Sets whether the kernel can receive a tensor map.
     #[must_use]
     pub fn with_mapped(self, mapped: bool) -> Self {
         Self { mapped, ..self }

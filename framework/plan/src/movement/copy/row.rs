@@ -56,7 +56,8 @@ impl<'a> CopyInstruction<'a> {
         own.then_some(Self { name: &row.name, queue, roles, bytes, alignment, to })
     }
 
-    /// Returns the number of elements that a lane copies at a time, or the reason why the instruction cannot copy them.
+    /// Returns the number of elements that a lane copies at a time. The error is the reason why the instruction cannot
+    /// copy such elements, or elements that may be masked off (`masked`).
     pub(in crate::movement) fn elements(&self, element_bits: u32, masked: bool) -> Result<u32, String> {
         let element_bytes = (element_bits / 8).max(1);
         if masked && !self.is_masked() {
@@ -88,8 +89,8 @@ impl<'a> CopyInstruction<'a> {
         1 << self.to.out_bits(Dim::named("byte"))
     }
 
-    /// Returns the byte offset within the slot (contiguous bytes at one address) that the lane bit adds; `None` if the
-    /// bit selects another slot, with an address of its own.
+    /// Returns the byte offset that the lane bit with the number `lane_bit` adds within the slot (contiguous bytes at
+    /// one address); `None` if the bit selects another slot, with an address of its own.
     pub(in crate::movement) fn within_segment(&self, lane_bit: usize) -> Option<u64> {
         let column = *self.to.columns_of(Dim::LANE).get(lane_bit)?;
         let outs = self.to.outs();

@@ -12,7 +12,8 @@ use tilewright_layout::LinearLayout;
 pub struct AsyncCopyPlan {
     /// Numbers of operations that a warp executes; the max over the warps.
     pub counts: Counts,
-    /// Predicted cycles of a block without transactions of global memory; plain stores wait for their loads.
+    /// Predicted cycles of a block, in which plain stores wait for their loads; global-memory transactions are not
+    /// included.
     pub cost: f64,
     /// Number of global-memory transactions of all warps of a block, each of `global.transaction_bytes`.
     pub transactions: u64,
@@ -60,7 +61,7 @@ impl AsyncCopyPlan {
         }
     }
 
-    /// Bytes that one access copies: of a lane, or of a box.
+    /// Returns the number of bytes that one access copies: the bytes of a lane, or of a box for bulk tensor copies.
     #[must_use]
     pub fn bytes_at_once(&self) -> u64 {
         match &self.path {
@@ -70,7 +71,8 @@ impl AsyncCopyPlan {
         }
     }
 
-    /// Number of copies, or loads, that a warp issues; one warp issues the copies of all boxes.
+    /// Returns the number of copy or load instructions that a warp issues; the copies of boxes are all issued by one
+    /// warp.
     #[must_use]
     pub fn accesses(&self) -> u64 {
         match &self.path {

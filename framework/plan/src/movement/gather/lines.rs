@@ -9,7 +9,7 @@ use super::shuffles::{self, Shuffles};
 use crate::layouts;
 use crate::movement::{ConversionPlan, PlanContext, plan_conversion};
 
-/// Max number of registers of a lane with elements of one line, for which a conversion before shuffles is planned
+/// Max number of registers of a lane that hold elements of one line, up to which a conversion and shuffles are planned
 /// although the source fits in shared memory.
 const MAX_REGISTERS_OF_A_LINE: u64 = 2;
 
@@ -40,8 +40,8 @@ pub(super) fn plan(
     Ok((ConvertedLines { conversion, shuffles }, counts))
 }
 
-/// Returns a layout of the source in which each warp has the lines that it needs. The elements of a line are in
-/// different lanes first, so that few registers of each lane have elements of it.
+/// Returns a layout of the source in which each warp holds the lines that it needs. The elements of a line are divided
+/// over lanes first, so that few registers of each lane hold elements of it.
 fn layout_of_lines(problem: &GatherProblem) -> Result<LinearLayout, LayoutError> {
     let (outs, lane_bits) = (problem.src.outs(), problem.lane_bits as usize);
     let (of_lanes, warps) = problem.threads.split_at(lane_bits);

@@ -22,8 +22,8 @@ pub struct GatherPlan {
     pub stats: PlanStats,
     /// Mean number of wavefronts that a warp loads, over uniformly random indices.
     pub expected_wavefronts: f64,
-    /// Predicted cycles of a block, with the mean number of loaded wavefronts over uniformly random indices in place of
-    /// the number without bank conflicts. Candidates are ordered by them.
+    /// Predicted cycles of a block for the mean number of loaded wavefronts over uniformly random indices, not the
+    /// number without bank conflicts. Candidates are ordered by these cycles.
     pub expected_cycles: f64,
     steps: Steps,
 }
@@ -111,7 +111,8 @@ pub fn gather_candidates<'a>(
 }
 
 impl GatherPlan {
-    /// Creates a plan from its steps and their operation counts, which do not include a conversion before them.
+    /// Creates a plan from its steps and the operation counts of a warp for them; a conversion that precedes the steps
+    /// is not in the counts.
     fn new(
         path: ConversionKind,
         steps: Steps,
@@ -139,8 +140,8 @@ impl GatherPlan {
         Self { path, stats, expected_wavefronts, expected_cycles, steps }
     }
 
-    /// The expected price of the gather in shared-memory wavefronts of a warp ([`price`]), with the mean number of
-    /// loaded wavefronts over uniformly random indices in place of the number without bank conflicts.
+    /// Returns the expected price of the gather in shared-memory wavefronts of a warp ([`price`]), for the mean number
+    /// of loaded wavefronts over uniformly random indices, not the number without bank conflicts.
     #[must_use]
     pub fn expected_price(&self) -> f64 {
         let counts = &self.stats.counts;

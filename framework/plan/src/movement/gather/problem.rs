@@ -12,7 +12,8 @@ pub(super) struct GatherProblem {
     pub(super) src: LinearLayout,
     axis: Dim,
     pub(super) element: Element,
-    /// The packed coordinate of the source, without the axis, that each register bit of the result adds.
+    /// For each register bit of the result's layout, the packed coordinate (of the source without the axis) that it
+    /// adds over F2.
     pub(super) registers: Vec<u64>,
     pub(super) threads: Vec<u64>,
     pub(super) lane_bits: u32,
@@ -58,14 +59,14 @@ impl GatherProblem {
         Self::new(src, indices, self.axis, self.element)
     }
 
-    /// Returns the packed coordinate of the source that each bit of the index along the axis adds.
+    /// Returns, for each bit of the index along the axis, the packed coordinate of the source that it stands for.
     pub(super) fn axis_units(&self) -> Vec<u64> {
         layouts::units(self.src.outs(), self.axis).collect()
     }
 
-    /// Returns the source position that each bit of a result's position adds, and that each bit of the index adds. Of
-    /// several replicas the one in the same thread is taken if there is one. `None` if a block does not have the
-    /// elements that it needs.
+    /// Returns the source position that each bit of a result's position adds, and the source position that each bit of
+    /// the index adds. Of several replicas the one in the same thread is taken if there is one. `None` if a block does
+    /// not hold the elements that it needs.
     pub(super) fn origin(&self) -> Option<(Origin, Vec<Position>)> {
         let own = [self.src.columns_of(Dim::LANE), self.src.columns_of(Dim::WARP)].concat();
         let holders = Holders::new(self.src.columns_of(Dim::REGISTER), &own);

@@ -23,13 +23,14 @@ pub(super) struct Shared {
     /// Log2 of the number of rounds. The round of an element is a linear function over F2 of its coordinates, and
     /// depends only on the register that has the element.
     round_bits: u32,
-    /// For each bit of an element's index in a round, the bits of the source register that it adds, for round zero; the
-    /// other rounds flip bits of the register.
+    /// For each bit of an element's index in round zero, the bits of the source register that it adds. Other rounds
+    /// have the same registers with the bits of `flipped` changed.
     stored: Vec<u64>,
-    /// For each bit of the round, the bits of the source register that it flips.
+    /// For each bit of the round's number, the bits of the source register that it flips.
     flipped: Vec<u64>,
-    /// For each register bit of a result, the address that it adds: the offset in elements, and above it the round;
-    /// `threads` and `index` have the addresses of thread bits and of index bits.
+    /// For each register bit of the result, the address that it adds: the offset in elements in the low `offset_bits`
+    /// bits, the round above them. `threads` and `index` have the addresses that thread bits and bits of the gather's
+    /// index add.
     registers: Vec<u64>,
     threads: Vec<u64>,
     index: Vec<u64>,
@@ -112,18 +113,20 @@ fn in_order(
     Ok((shared, stored.plus(loaded)))
 }
 
-/// The rounds of a gather: linear functions over F2 of a packed coordinate that number the round of an element.
+/// The rounds of a gather: linear functions over F2 that map the packed coordinate of an element to the bits of its
+/// round's number.
 struct Rounds {
-    /// For each bit of the round, the mask of the coordinate bits whose parity it is.
+    /// For each bit of the round's number, the mask of the coordinate bits whose parity it is.
     functions: Vec<u64>,
-    /// A basis of the coordinates: first of those of round zero, in the order of memory, then one for each bit of the
-    /// round.
+    /// A basis of the packed coordinates: first a basis of the coordinates in round zero, in the order of memory, then
+    /// one coordinate for each bit of the round's number.
     basis: Vec<u64>,
 }
 
 impl Rounds {
-    /// Chooses functions that number 2^`round_bits` rounds. They depend on the source's registers only, and if possible
-    /// not on the result's threads and the index either. `None` if the source's threads have too few registers.
+    /// Chooses the functions that number 2^`round_bits` rounds. The round depends only on the source register that has
+    /// the element, and if possible neither on the result's thread nor on the index. `None` if the source's threads
+    /// have too few registers.
     fn of(problem: &GatherProblem, units: &[u64], round_bits: u32) -> Option<Self> {
         let threads = [problem.src.columns_of(Dim::LANE), problem.src.columns_of(Dim::WARP)].concat();
         let elsewhere = [&problem.threads[..], &problem.axis_units()].concat();
@@ -156,8 +159,8 @@ impl Rounds {
         Some(Self { functions, basis })
     }
 
-    /// Returns, for each bit of an element's index in round zero, the coordinate and the source register that it adds;
-    /// and for each bit of the round the register bits that it flips.
+    /// Returns two lists: for each bit of an element's index in round zero, the coordinate and the source register that
+    /// it adds; for each bit of the round's number, the register bits that it flips.
     fn registers(&self, problem: &GatherProblem) -> (Vec<(u64, u64)>, Vec<u64>) {
         let round = |column: u64| {
             let parity = |function: &u64| u64::from((function & column).count_ones() & 1);
@@ -167,7 +170,8 @@ impl Rounds {
         let rounds: Vec<u64> = columns.iter().map(|&column| round(column)).collect();
         let solver = Solver::new(&rounds);
         let flipped: Vec<u64> = (0..self.functions.len()).map(|bit| solver.solve(1 << bit).unwrap_or(0)).collect();
-        // Each register bit that the solver does not use is completed by others to an element of round zero.
+        // A register bit that the solver leaves free is combined with bits of `flipped`, so that the sum stays in round
+        // zero.
         let free = (0..columns.len()).filter(|&bit| solver.free_columns() >> bit & 1 == 1);
         let stored = free.map(|bit| {
             let register = 1u64 << bit ^ multiply(&flipped, rounds[bit]);
@@ -177,8 +181,8 @@ impl Rounds {
     }
 }
 
-/// Returns a basis of the linear functions, as masks of coordinate bits, that are zero on all coordinates in `columns`.
-/// `units` are the coordinate bits.
+/// Returns a basis of the linear functions that are zero on all coordinates in `columns`, each as a mask of coordinate
+/// bits whose parity it is. `units` are the coordinate bits.
 fn annihilator(columns: &[u64], units: &[u64]) -> Vec<u64> {
     let is_odd = |function: u64, column: u64| (function & column).count_ones() & 1 == 1;
     let mut functions = units.to_vec();
@@ -199,8 +203,8 @@ impl Shared {
         self.round_bits > 0
     }
 
-    /// Number of loads of a lane: one for each result, and if the thread or the index decides the round, one for each
-    /// result and round.
+    /// Returns the number of loads of a lane over all rounds: one for each result; if the thread or the index decides
+    /// the round, one for each result in each round in which its element may be.
     fn loads(&self) -> u64 {
         (0..1u64 << self.round_bits).map(|round| self.loaded(round).count() as u64).sum()
     }
@@ -243,7 +247,7 @@ impl Shared {
         Some((least, sum as f64 / DRAWS as f64))
     }
 
-    /// Bits that a lane stores to and loads from shared memory.
+    /// Returns the numbers of bits that a lane stores to and loads from shared memory.
     pub(super) fn shared_bits(&self) -> SharedBits {
         let loaded = u64::from(self.element.bits()) * self.loads();
         SharedBits { loaded, stored: self.store.stats.shared_bits.stored << self.round_bits }
@@ -255,7 +259,7 @@ impl Shared {
         let addresses: Vec<Value> = (indices.iter())
             .map(|&index| {
                 let along = emit_product(builder, index, &self.index);
-                // Lines and positions within a line share no bit.
+                // The addresses of lines and of positions within a line share no bit, so their xor is their sum.
                 builder.binary(Binary::Xor, thread, along)
             })
             .collect();
@@ -282,8 +286,8 @@ impl Shared {
         results.into_iter().flatten().collect()
     }
 
-    /// Emits the load of the result register `register`. `address` is the part of its address that thread and index
-    /// add.
+    /// Emits the load of the result register `register` from the shared memory at `buffer`. `address` is the part of
+    /// its address that the thread and the index determine.
     fn emit_load(&self, builder: &mut Builder, buffer: Value, address: Value, register: u64) -> Value {
         let bytes = self.element.bits() / 8;
         let within = (1u64 << self.offset_bits) - 1;
@@ -303,8 +307,8 @@ impl Shared {
         builder.load(Type::Scalar(self.element), pointer, moved as i32, None)
     }
 
-    /// Emits the choice between the element loaded in this round and `other`, that of an earlier round: whether the
-    /// address belongs to this round.
+    /// Emits a select: `loaded`, the element loaded in this round, if the address belongs to this round; otherwise
+    /// `other`, the element of an earlier round.
     fn emit_choice(
         &self,
         builder: &mut Builder,

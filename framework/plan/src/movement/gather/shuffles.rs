@@ -15,10 +15,10 @@ use crate::movement::variadic::{emit_shuffle_tuples, words};
 pub(super) struct Shuffles {
     lane_bits: u32,
     origin: Origin,
-    /// The source position that each bit of the index adds.
+    /// For each bit of the gather's index, the source position (register, thread) that it adds over F2.
     index: Vec<Position>,
-    /// The xors with the source register of the result that thread and index may add: the registers of which one has
-    /// the element.
+    /// All values by which thread and index may change (by xor) the source register of a result; one shuffle for each
+    /// value fetches the registers of which one has the element.
     choices: Vec<u64>,
     result_bits: u32,
 }
@@ -76,8 +76,8 @@ impl Shuffles {
             .collect()
     }
 
-    /// Emits shuffles of each register that may have the element, from the lane `lane`, and selects the value of the
-    /// register `fixed` xor `register`.
+    /// Emits, for each value of `choices`, a shuffle of the source register `fixed` xor this value from the lane
+    /// `lane`, and selects the one whose value equals `register`.
     fn chosen(&self, builder: &mut Builder, src: &[Value], fixed: u64, register: Value, lane: Value) -> Value {
         let fetched = |builder: &mut Builder, choice: u64| {
             emit_shuffle_tuples(builder, Source::Lane(lane), &[vec![src[(fixed ^ choice) as usize]]])[0][0]

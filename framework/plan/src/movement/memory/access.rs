@@ -92,8 +92,8 @@ pub fn plan_shared_access<'a>(
     })
 }
 
-/// Returns the elements of a register layout as offsets in a block's memory, for stores or loads of elements of
-/// `element_bits` bits.
+/// Checks a register layout and a memory layout, for stores or loads of elements of `element_bits` bits. Returns the
+/// accessor whose elements are offsets in a block's memory.
 pub(in super::super) fn locate_registers(
     registers: &LinearLayout,
     memory: &MemoryLayout,
@@ -130,8 +130,8 @@ pub(in super::super) fn locate_registers(
     Ok(LocatedAccessor::new((element, direction, lane_bits), offsets(Dim::REGISTER)?, threads, kept))
 }
 
-/// Computes the lower bound of the wavefronts. Stores: the distinct elements of a block, divided evenly among its
-/// warps. Loads: the distinct elements of a warp.
+/// Returns the lower bound of the wavefronts. For stores, each distinct element of a block is stored once, divided
+/// evenly among its warps; for loads, each distinct element of a warp is loaded once.
 fn bound(side: &LocatedAccessor, context: &PlanContext<'_>) -> Bound {
     let bits = u64::from(side.element.bits());
     let (threads, warps) = match side.direction {
@@ -180,7 +180,7 @@ impl SharedAccess {
         self.accesses.instruction()
     }
 
-    /// Alignment that the addresses of all accesses have if the memory itself is so aligned, in bytes.
+    /// Returns the alignment in bytes that the addresses of all accesses have if the memory starts at a multiple of it.
     #[must_use]
     pub fn alignment(&self) -> u64 {
         self.accesses.alignment()

@@ -1,4 +1,4 @@
-//! Kinds of shared-memory accesses, and which offset bits of a layout each kind requires: bits within the data of a
+//! Kinds of shared-memory accesses. A kind determines the lowest offset bits of a layout: bits within the data of a
 //! lane, and bits that distinguish lanes.
 
 use tilewright_target::{Direction, Instruction, TargetDescription};
@@ -76,7 +76,7 @@ impl AccessKind {
         1 << self.segment.len()
     }
 
-    /// Returns the target and the instruction table with accesses of this kind only.
+    /// Returns the target and the instruction table, both restricted to accesses of this kind.
     #[must_use]
     pub fn alone(
         &self,

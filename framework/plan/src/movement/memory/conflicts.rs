@@ -89,8 +89,9 @@ pub fn count_bank_conflicts(
     Ok(BankConflicts { excess: excess.unwrap_or(0), vector_elements: 1 << vector })
 }
 
-/// Returns log2 of the number of elements of the widest access: so many registers are contiguous in memory, and the
-/// offsets of all other input bits and the padding are multiples of it. `memory_map` maps positions to offsets.
+/// Returns log2 of the number of elements of the widest access: this many elements are contiguous in registers and in
+/// memory, and the offsets of all other input bits and the padding are multiples of it. `memory_map` maps positions to
+/// offsets.
 fn vector_bits(memory_map: &LinearLayout, memory: &MemoryLayout, element_bits: u32, model: BankModel<'_>) -> u32 {
     let shift = memory_map.outs().shift_of(Dim::OFFSET).unwrap_or(0);
     let columns_of_dim = memory_map.columns_of(Dim::REGISTER);
@@ -114,7 +115,7 @@ fn rows(model: BankModel<'_>, access_bits: u32) -> Result<Vec<BankRow>, Conflict
         BankModel::Plain => return Ok(vec![plain_row(access_bits)]),
         BankModel::Target(target) => target,
     };
-    // Phases are counted one by one: idle phases have no conflict, though they may take a wavefront.
+    // Phases are counted one by one. An idle phase may take a wavefront, but has no conflict.
     let alone = |row: &BankRow| BankRow { idle_phases: false, ..row.clone() };
     let directions = [Direction::Store, Direction::Load];
     let rows: Option<Vec<_>> =
@@ -137,7 +138,8 @@ fn plain_row(access_bits: u32) -> BankRow {
     }
 }
 
-/// Max number of wavefronts of a phase over all accesses, minus one.
+/// Returns the max number of wavefronts that a phase of an access of 2^`vector` elements takes beyond the first one,
+/// over all accesses.
 fn worst_excess(
     row: &BankRow,
     memory_map: &LinearLayout,
@@ -158,7 +160,7 @@ fn worst_excess(
     let low = (u64::from(access_bytes) - 1) / element_bytes;
     let mut excess = 0;
     for rest in (0..1u64 << ins.bits()).filter(|input| input & lane_mask == 0) {
-        // One access holds the registers of a vector; its first register gives the address.
+        // One access moves all registers of a vector, so only the address of its first register counts.
         if outs.coordinate(memory_map.apply_packed(rest), Dim::OFFSET) & low != 0 {
             continue;
         }
@@ -171,7 +173,8 @@ fn worst_excess(
             excess = excess.max(needed.saturating_sub(1));
         }
         if memory.padding.is_empty() {
-            // Without padding all accesses differ by a constant xor, which permutes the banks.
+            // Without padding, the addresses of any two accesses differ by a constant xor, which permutes the banks, so
+            // all take as many wavefronts as the first.
             break;
         }
     }

@@ -39,7 +39,8 @@ pub struct GlobalTensor {
 }
 
 impl GlobalTensor {
-    /// Describes a contiguous tensor, the last axis fastest.
+    /// Describes a contiguous tensor of this shape, the last axis fastest; its address is a multiple of `alignment`
+    /// bytes.
     #[must_use]
     pub fn row_major(shape: &[u64], alignment: u64) -> Self {
         let mut stride = 1;
@@ -77,7 +78,8 @@ impl GlobalTensor {
         segments
     }
 
-    /// Returns the segments that are contiguous without a gap (the run), the fastest first, and all others.
+    /// Returns the segments that together are contiguous in memory without a gap (the run), the fastest first, and
+    /// separately all other segments.
     fn run(&self) -> (Vec<Segment>, Vec<Segment>) {
         let (mut run, mut length, mut others) = (Vec::new(), 1u64, self.segments());
         let is_next = |segment: &Segment, length| segment.bits > 0 && segment.stride == AxisStride::Elements(length);
@@ -89,8 +91,8 @@ impl GlobalTensor {
         (run, others)
     }
 
-    /// Returns the largest number of elements, a power of two, of which the start of every vector is a multiple: it
-    /// divides the strides outside of the run and the tensor's alignment.
+    /// Returns the largest power of two, in elements, of which the start of every vector is a multiple: it divides the
+    /// strides outside of the run and the tensor's alignment.
     fn divisibility(&self, element_bytes: u64) -> u64 {
         let (_, others) = self.run();
         let strides = others.iter().filter(|segment| segment.bits > 0).map(|segment| match segment.stride {
@@ -99,8 +101,8 @@ impl GlobalTensor {
         strides.chain([lowest_bit(self.alignment) / element_bytes]).min().unwrap_or(1).max(1)
     }
 
-    /// Returns the byte offset of an element from the first one. Axes of unknown stride are spread so far apart that
-    /// they share no transaction.
+    /// Returns the byte offset of an element from the tensor's first element. Axes of unknown stride are spread so far
+    /// apart that they share no transaction.
     pub(in crate::movement) fn address(&self, coordinates: &[(Dim, u64)], element_bytes: u64) -> u64 {
         let along = |segment: &Segment| {
             let at = coordinates.iter().find(|(known, _)| *known == segment.dim).map_or(0, |(_, at)| *at);
@@ -109,7 +111,7 @@ impl GlobalTensor {
         self.segments().iter().map(along).fold(0u64, u64::wrapping_add).wrapping_mul(element_bytes)
     }
 
-    /// Returns the distance in bytes that each bit of a packed coordinate adds to the address.
+    /// Returns, for each bit of a packed coordinate, the distance in bytes that it adds to the address.
     fn distances(&self, outs: &Space, element_bytes: u64) -> Vec<u64> {
         let mut distances = vec![0; outs.bits() as usize];
         for segment in self.segments() {
@@ -135,8 +137,8 @@ struct Segment {
 }
 
 impl Segment {
-    /// Returns the number of elements by which a coordinate within the segment moves the address. Segments of unknown
-    /// stride are spread so far apart that they share no transaction.
+    /// Returns the distance in elements in memory of the coordinate `at` within the segment from its start. Segments of
+    /// unknown stride are spread so far apart that they share no transaction.
     fn distance(self, at: u64) -> u64 {
         match self.stride {
             AxisStride::Elements(stride) => at.wrapping_mul(stride),
@@ -162,11 +164,11 @@ pub struct GlobalAddress {
     pub pointer: Value,
     /// Constant byte offset from `pointer`.
     pub offset: i32,
-    /// The mask, an `i1` of each lane; `None` if all lanes access memory.
+    /// The predicate of the access, an `i1` of each lane; `None` if all lanes access memory.
     pub predicate: Option<Value>,
 }
 
-/// Bytes of a line of the first-level cache; an access looks up its lines one after the other.
+/// Bytes of a line of the first-level cache. An access of a warp looks up its lines one after the other.
 pub const LINE_BYTES: u64 = 128;
 
 /// A plan that loads a tensor from global memory to registers, or stores it.
@@ -299,8 +301,8 @@ fn widest(
     (width, why.to_owned())
 }
 
-/// Returns the registers of each access: one register for each element of a vector, in the order of memory. `columns`
-/// are those of the register bits, `vector` the elements at distances 1, 2, 4, ...
+/// Returns the registers of each access, in the order of memory: one register for each element of a vector. `columns`
+/// are the elements that the register bits add, `vector` the elements at the distances 1, 2, 4, ... in memory.
 fn groups(columns: &[u64], vector: &[u64]) -> Vec<Vec<usize>> {
     let solver = Solver::new(columns);
     let mut space = Subspace::span(vector.iter().copied());
@@ -362,8 +364,8 @@ impl GlobalAccess {
             let lines = 1 + touched.windows(2).filter(|pair| pair[0] / per_line != pair[1] / per_line).count();
             [touched.len() as u64, lines as u64]
         };
-        // If no lane changes the origin of its access within a transaction, the accessed bytes move as a whole; a shift
-        // by a multiple of the transaction size keeps their number.
+        // If lanes do not change the offset of an access within its transaction, all bytes of the access shift
+        // together; a shift by a multiple of the transaction size keeps the number of transactions.
         let moved_by_lanes = lanes.iter().fold(0, |all, column| all | column);
         let mut known: HashMap<u64, [u64; 2]> = HashMap::new();
         let mut counts = [0; 2];
@@ -450,7 +452,8 @@ pub fn find_coalesced_layout(
             .map(|direction| plan_global_access(&layout, memory, element_bits, direction, target));
         let [load, store] = both;
         let (load, store) = (load?, store?);
-        // Loads count replicas for each warp even if fewer warps would suffice; stores show the difference.
+        // Loads count replicas once for each warp even if fewer warps would suffice, so the transactions of stores are
+        // added.
         let score = (load.accesses, load.transactions + store.transactions);
         if best.as_ref().is_none_or(|(lowest, _)| score < *lowest) {
             best = Some((score, layout));
@@ -481,9 +484,9 @@ pub(in super::super) fn in_order(
     layouts::of_dims(&[(Dim::REGISTER, registers), (Dim::LANE, lanes), (Dim::WARP, warps)], &outs)
 }
 
-/// Returns the packed coordinate of each bit, in the order of memory: those of a vector of `2^width` elements, then the
-/// others by stride; axes of unknown strides with the same divisor follow from the last to the first. Bits with stride
-/// zero come right before the bits above them along their axis, in the order of the tensor.
+/// Returns the packed coordinate of each coordinate bit, in the order of memory: the bits of a vector of `2^width`
+/// elements, then the others by stride; axes of unknown strides with the same divisor follow from the last to the
+/// first. Bits with stride zero come right before the bits above them along their axis, in the order of the tensor.
 fn units_in_order(memory: &GlobalTensor, outs: &Space, width: usize) -> Vec<u64> {
     let (run, others) = memory.run();
     let moves_above = |segment: &Segment| {

@@ -1,5 +1,5 @@
-//! Candidates of a reduction: the layouts of the partial results before and after their conversion, and the layout of
-//! the results before they are broadcast, if they are.
+//! Candidates of a reduction. A candidate has the layouts of the partial results before and after their conversion,
+//! and, if the results are broadcast, the layout of the results before.
 //!
 //! In one pass, every lane loads all partial results of the results that it needs. In two passes, each result is
 //! combined once: the threads of the warps that hold its partial results divide the results among themselves, and a
@@ -19,8 +19,8 @@ use super::problem::{ReductionProblem, assemble};
 pub(super) struct ReductionCandidate {
     /// The steps between lanes before the conversion of partial results.
     pub(super) before: Vec<LaneStep>,
-    /// The source layout of the conversion of partial results. The converted tensor has the axes of the results, and
-    /// one axis more that numbers the partial results of each.
+    /// The source layout of the conversion of partial results. The converted tensor has the axes of the results and one
+    /// more axis, which numbers the partial results of each result.
     pub(super) src: LinearLayout,
     /// The destination layout of the conversion of partial results, for the same tensor as `src`.
     pub(super) dst: LinearLayout,
@@ -32,7 +32,8 @@ pub(super) struct ReductionCandidate {
     pub(super) left: Option<LinearLayout>,
 }
 
-/// The packed coordinate that each register, lane and warp bit adds, in a tensor of results or of partial results.
+/// The bases of a layout: for each register, lane and warp bit, the packed coordinate that it adds in a tensor of
+/// results or of partial results.
 #[derive(Clone)]
 struct Columns {
     registers: Vec<u64>,
@@ -41,8 +42,8 @@ struct Columns {
 }
 
 impl ReductionCandidate {
-    /// Returns all candidates. For each number of lane bits whose steps halve the registers, those of one pass come
-    /// first, then those of two passes.
+    /// Returns all candidates. Candidates differ by the number of lane bits whose steps halve the registers; for each
+    /// number those of one pass come first, then those of two passes.
     pub(super) fn all(problem: &ReductionProblem) -> Result<Vec<Self>, LayoutError> {
         let mut all = Vec::new();
         for given in 0..=problem.most_given() {
@@ -57,8 +58,8 @@ impl ReductionCandidate {
         Ok(all)
     }
 
-    /// Returns the counts of the steps besides the conversions, and their predicted cycles for a block: the steps
-    /// between lanes, and the combination of the partial results that a lane loads.
+    /// Returns the counts of a warp for all steps besides the conversions, and their predicted cycles for a block: the
+    /// steps between lanes, and the combination of the partial results that a lane loads.
     pub(super) fn stats_of_steps(&self, problem: &ReductionProblem, target: &TargetDescription) -> PlanStats {
         let xors = target.lane_xors(u32::BITS);
         let of = |steps: &[LaneStep], registers| lanes::work(steps, &problem.element_bits, registers, xors);
@@ -77,8 +78,8 @@ impl ReductionCandidate {
         }
     }
 
-    /// Returns a candidate of one pass. The steps of the first `given` lane bits halve the registers; 2^`in_lanes`
-    /// lanes with equal results each load another share of the partial results.
+    /// Returns a candidate of one pass. The steps of the first `given` lane bits halve the registers; among lanes with
+    /// equal results, 2^`in_lanes` each load another share of the partial results.
     fn one_pass(problem: &ReductionProblem, given: usize, in_lanes: usize) -> Result<Self, LayoutError> {
         let descriptor_match: Vec<usize> = problem.copy_lanes().map(|bit| bit as usize).take(in_lanes).collect();
         let mut results = problem.results();
@@ -161,8 +162,8 @@ impl Columns {
 }
 
 impl ReductionProblem {
-    /// Returns the packed coordinate of the results that each register, lane and warp bit adds; linearly dependent
-    /// register bits are left out.
+    /// Returns the bases of the layout of the results: the packed coordinate that each register, lane and warp bit
+    /// adds. Linearly dependent register bits are left out.
     fn results(&self) -> Columns {
         Columns {
             registers: self.distinct_registers(),
@@ -171,8 +172,8 @@ impl ReductionProblem {
         }
     }
 
-    /// Returns the packed coordinate of the partial results that each register, lane and warp bit adds. The steps of
-    /// `given` lane bits have halved the registers before.
+    /// Returns the bases of the layout of the partial results, after the steps of `given` lane bits have halved the
+    /// registers: the packed coordinate that each register, lane and warp bit adds.
     fn after_halving(&self, given: usize) -> Columns {
         let shift = self.result.outs().bits();
         let halving: Vec<u32> = self.summing_lanes().take(given).collect();
@@ -185,8 +186,8 @@ impl ReductionProblem {
         }
     }
 
-    /// Returns the space of the partial results: the axes of the results, and above their bits the index of the partial
-    /// result. Also returns the number of the first bit of that index.
+    /// Returns the space of the tensor of partial results: the axes of the results, and above their bits the index of
+    /// the partial result. Also returns the number of the first bit of that index.
     fn partials_space(&self) -> Result<(Space, u32), LayoutError> {
         let mut space = self.result.outs().clone();
         let shift = space.bits();

@@ -8,15 +8,15 @@ use super::super::shuffle_source::Source;
 use super::super::variadic::{Combine, emit_shuffle_tuples, words};
 use crate::cost::Work;
 
-/// One step: lanes that differ in one bit combine their values.
+/// One step of a reduction: pairs of lanes, whose indices differ in one bit, combine their values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LaneStep {
     /// Both lanes get all combined values (butterfly).
     Sum {
         /// The lane bit that differs between the two lanes.
         lane: u32,
-        /// Whether both lanes combine the lower lane's tuple with the upper lane's in this order. Both then get the
-        /// same bits even if the operation rounds.
+        /// Whether both lanes combine in one order, the lower lane's tuple first. Then both get the same bits even if
+        /// the operation rounds.
         ordered: bool,
     },
     /// Each lane gets half of the combined values: the lower lane those of the even registers, the upper one those of
@@ -27,8 +27,8 @@ pub(super) enum LaneStep {
     },
 }
 
-/// Returns the work of a warp for the steps, which start with `2^register_bits` registers of each tensor. In each step
-/// a select, a shuffle and a combining operation wait for each other.
+/// Returns the work of a warp for the steps; before the first step a lane has `2^register_bits` registers of each
+/// tensor. In each step a select, a shuffle and a combining operation wait for each other.
 pub(super) fn work(steps: &[LaneStep], element_bits: &[u32], register_bits: u32, xors: LaneXors) -> Work {
     let (mut work, mut registers) = (Work::default(), 1u64 << register_bits);
     let tensors = element_bits.len() as u64;
@@ -48,9 +48,9 @@ pub(super) fn work(steps: &[LaneStep], element_bits: &[u32], register_bits: u32,
     work
 }
 
-/// Returns the steps, each with the mask of the lane bits by which a lane differs from its partner: the step's own bit,
-/// and bits of earlier sums if the target has a shuffle by a constant mask only with them. Lanes that differ in bits of
-/// earlier sums have the same value.
+/// Returns each step with the mask of the lane bits in which a lane differs from its partner: the step's own bit. Bits
+/// of earlier sums are added if the target can shuffle by a constant mask only with them; lanes that differ in these
+/// bits have the same value.
 pub(super) fn with_partners(steps: &[LaneStep], xors: LaneXors) -> impl Iterator<Item = (LaneStep, u32)> {
     steps.iter().scan(0u32, move |summed, &step| {
         let own = 1 << step.lane();
@@ -64,7 +64,7 @@ pub(super) fn with_partners(steps: &[LaneStep], xors: LaneXors) -> impl Iterator
 }
 
 impl LaneStep {
-    /// Returns the same step with the two operands of each combination in the order of their lanes.
+    /// Returns the same step, but each combination takes its two operands in the order of their lanes.
     pub(super) fn in_order(self) -> Self {
         match self {
             Self::Sum { lane, .. } => Self::Sum { lane, ordered: true },
@@ -110,7 +110,8 @@ impl LaneStep {
     }
 }
 
-/// Combines the tuples of each lane with those of its partner, which differs in the bit `lane`; both get the results.
+/// Emits the combination of each lane's tuples with those of its partner, whose index differs in the bit `lane`; both
+/// lanes get the results.
 fn butterfly(
     builder: &mut Builder,
     (thread, xors, partner): (ThreadIndices, LaneXors, u32),

@@ -8,13 +8,13 @@ use super::lanes::LaneStep;
 use crate::layouts;
 use crate::movement::check::check_tuple;
 
-/// A layout, decomposed along the axis of a reduction. A result column is the packed coordinate that a bit adds in the
-/// tensor without the axis.
+/// A layout, divided into bits that move along the axis of a reduction and bits that do not. A result column is the
+/// packed coordinate that a bit adds in the tensor without the axis.
 pub(super) struct ReductionProblem {
     pub(super) element_bits: Vec<u32>,
     /// The source register bits along which elements are combined.
     summed: Vec<u32>,
-    /// The source register bits that remain, each with the packed coordinate of the results that it adds.
+    /// The source register bits that remain, each with its basis in the results: the packed coordinate that it adds.
     pub(super) kept: Vec<(u32, u64)>,
     pub(super) lanes: Vec<Role>,
     pub(super) warps: Vec<Role>,
@@ -83,7 +83,7 @@ impl ReductionProblem {
         (0u32..).zip(&self.lanes).filter(|(_, role)| role.own).map(|(bit, _)| bit)
     }
 
-    /// Returns the lane bits along which results are replicated.
+    /// Returns the lane bits along which lanes hold replicas of the same results.
     pub(super) fn copy_lanes(&self) -> impl Iterator<Item = u32> + '_ {
         (0u32..).zip(&self.lanes).filter(|(_, role)| role.result == 0).map(|(bit, _)| bit)
     }
@@ -104,14 +104,13 @@ impl ReductionProblem {
         self.lanes.len().min(self.partial_bits as usize)
     }
 
-    /// Returns the packed coordinate of the results that each remaining register bit adds, without linearly dependent
-    /// bits.
+    /// Returns the bases of the remaining register bits in the results, without linearly dependent ones.
     pub(super) fn distinct_registers(&self) -> Vec<u64> {
         let mut space = Subspace::zero();
         self.kept.iter().map(|&(_, column)| column).filter(|&column| space.insert(column)).collect()
     }
 
-    /// Log2 of the number of distinct results of a lane.
+    /// Log2 of the number of distinct results in the registers of one lane.
     pub(super) fn distinct_kept(&self) -> u32 {
         self.distinct_registers().len() as u32
     }
@@ -144,7 +143,8 @@ impl ReductionProblem {
     }
 }
 
-/// Builds a layout with the input dims of `like` and the columns that `columns` returns for each dim.
+/// Builds a layout of a tensor with the axes `outs` and the input dims of `like`; `columns` returns the columns of each
+/// dim.
 pub(super) fn assemble(
     like: &LinearLayout,
     outs: &Space,
@@ -157,7 +157,7 @@ pub(super) fn assemble(
     layouts::of_dims(&dims.into_iter().map(|dim| (dim, columns(dim))).collect::<Vec<_>>(), outs)
 }
 
-/// The axes of a tensor without the axis of the reduction, and that axis.
+/// The axes of the source tensor without the axis of the reduction, and the axis of the reduction.
 struct Rest {
     axis: Dim,
     space: Space,

@@ -137,7 +137,7 @@ fn compare(a: &ReductionPlan, b: &ReductionPlan) -> Ordering {
     a.stats.cost.total_cmp(&b.stats.cost).then(accesses(a).cmp(&accesses(b)))
 }
 
-/// Returns a lower bound of the cycles of a candidate, without planning its conversions.
+/// Returns a lower bound of the predicted cycles of a candidate, for which its conversions are not planned.
 fn cycles_lower_bound(
     problem: &ReductionProblem,
     candidate: &ReductionCandidate,
@@ -232,8 +232,8 @@ fn bound(problem: &ReductionProblem, moves: &[ConversionPlan], target: &TargetDe
 }
 
 impl ReductionPlan {
-    /// Returns the same reduction for an operation that rounds: lanes with the same result combine in one order, so
-    /// they get the same bits. This takes two selects for each shuffled word, which the plan's counts omit.
+    /// Returns the same reduction for an operation that rounds: lanes with the same result combine their values in one
+    /// order, so they get the same bits. This takes two selects for each shuffled word, which the plan's counts omit.
     #[must_use]
     pub fn with_ordered_combines(mut self) -> Self {
         for step in self.before.iter_mut().chain(&mut self.after) {

@@ -11,7 +11,7 @@ use super::ScanDirection;
 use super::problem::{InputBit, ScanProblem};
 use crate::cost::Work;
 
-/// The step of a scan for one bit of the axis.
+/// The step of a scan for one bit of the axis, which distinguishes the lower half of a block from the upper half.
 #[derive(Debug, Clone)]
 pub(super) struct Level {
     /// The position bit (register, lane or warp bit) that holds the axis bit of this step.
@@ -39,7 +39,8 @@ impl Level {
         self.lanes != 0 || matches!(self.at, InputBit::Lane(_))
     }
 
-    /// Returns the mask of the register bits on which the total of the lower half does not depend.
+    /// Returns the mask of the register bits that do not change the total of the lower half: registers that differ only
+    /// in them need the same total.
     fn alike(&self) -> usize {
         match self.at {
             InputBit::Register(bit) => self.registers | 1 << bit,
@@ -149,8 +150,8 @@ impl Level {
     }
 }
 
-/// Emits selects between combined values `sum` and unchanged values `lane_sum`. Lanes of the half that comes later in
-/// the scan get `sum`. `upper` is true in lanes of the upper half.
+/// Emits a select for each value: lanes of the half that comes later in the scan get the combined value of `sum`, the
+/// others keep the value of `lane_sum`. `upper` is true in lanes of the upper half.
 fn chosen(
     builder: &mut Builder,
     upper: Value,

@@ -7,7 +7,7 @@ use crate::layouts;
 use crate::movement::MovementError;
 use crate::movement::check::check_tuple;
 
-/// A bit of a position (register, lane, warp) that holds a bit of the axis.
+/// A bit of a position (register, lane or warp bit, by its number) that holds a bit of the axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum InputBit {
     /// The register bit with this index.
@@ -59,7 +59,8 @@ impl ScanProblem {
                 *axis_bits = Some(input_bit);
             }
         }
-        // A surjective layout with single-bit bases holds every bit of the axis.
+        // The layout is surjective and each basis moves along one bit, so every bit of the axis is held by a position
+        // bit.
         let input_bits = input_bits.into_iter().flatten().collect();
         let element_bits = element_bits.to_vec();
         let (register_bits, lane_bits) = (src.in_bits(Dim::REGISTER), src.in_bits(Dim::LANE));
@@ -89,8 +90,9 @@ impl ScanProblem {
         })
     }
 
-    /// Returns two layouts of the totals of blocks of `2^lower` elements: the one after the steps within warps, and one
-    /// that gives every lane all totals of its lines (a line is the elements that differ only along the axis).
+    /// Returns two layouts of the tensor of block totals, for blocks of `2^lower` elements: the layout after the steps
+    /// within warps, and a layout that gives every lane all totals of its lines (a line is the elements that differ
+    /// only along the axis).
     pub(super) fn ends(&self, lower: usize) -> Result<(LinearLayout, LinearLayout), MovementError> {
         let blocks = self.input_bits.len() - lower;
         let sized =

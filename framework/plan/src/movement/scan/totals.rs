@@ -62,8 +62,8 @@ impl Totals {
         1 << self.upper.len()
     }
 
-    /// Returns the bits of the block's index in which threads differ: the number of each, and the bit of the thread
-    /// index, as a power of two, that holds it.
+    /// Returns the bits of the block's index that differ between threads: for each the number of the bit, and the bit
+    /// of the thread index, as a power of two, that holds it.
     fn of_threads(&self) -> Vec<(usize, u64)> {
         let bit = |input_bit: &InputBit| match input_bit {
             InputBit::Register(_) => None,
@@ -73,7 +73,8 @@ impl Totals {
         self.upper.iter().enumerate().filter_map(|(at, input_bit)| Some((at, bit(input_bit)?))).collect()
     }
 
-    /// Returns the block's index of the register `register`, with zeros for the bits that the thread determines.
+    /// Returns the index of the block to which the register `register` belongs; the bits that the thread determines are
+    /// zero.
     fn of_register(&self, register: usize) -> usize {
         let bits = self.upper.iter().enumerate().filter_map(|(at, input_bit)| match input_bit {
             InputBit::Register(bit) => Some((register >> bit & 1) << at),
@@ -106,7 +107,7 @@ impl Totals {
             _ => problem.element_bits.iter().map(|&bits| words(bits, totals)).sum(),
         };
         let differing = self.of_threads().len();
-        // Blocks that differ by register only need no selects.
+        // Blocks whose index differs only in bits that registers hold need no selects.
         let chosen = (1u64 << self.lines.len()) << (self.upper.len() - differing);
         let registers = 0..1usize << problem.register_bits;
         let first = match differing {
@@ -124,7 +125,8 @@ impl Totals {
         let tensors = problem.element_bits.len() as u64;
         let (lines, prefixes) = (1u64 << self.lines.len(), self.blocks() as u64 - 1);
         let combined = lines * (prefixes - 1) + (1u64 << problem.register_bits);
-        // The prefixes depend on each other, then come one select for each thread bit, the combination and a select.
+        // The chain: the prefixes, which depend on each other; one select for each thread bit; the combination and a
+        // last select.
         let waited = prefixes - 1 + self.of_threads().len() as u64 + 2;
         let chain = Counts { selects: waited, ..Work::of_counts(counts, 1).chain };
         Work { instructions: (combined * tensors) as f64, chain, counts, ..Work::default() }
@@ -171,7 +173,7 @@ impl Totals {
         after
     }
 
-    /// Emits the totals of the blocks; each lane that has elements of a block gets its total. Returns one tuple for
+    /// Emits the totals of the blocks: all lanes that hold elements of a block get its total. Returns one tuple for
     /// each combination of the register bits that do not hold the axis within a block.
     fn totals(&self, builder: &mut Builder, thread: ThreadIndices, tuples: &[Vec<Value>]) -> Vec<Vec<Value>> {
         let last = |index: usize| {
@@ -205,8 +207,9 @@ impl Totals {
         prefixes
     }
 
-    /// Selects the prefix of all blocks before this thread's block; any value for the first block. `block` has the bits
-    /// of the block's index that the register determines, `conditions` are true if the thread sets a bit.
+    /// Emits the selection of the combined totals of all blocks before this thread's block; an arbitrary value in the
+    /// first block. `block` has the bits of the block's index that the register determines; each of `conditions` is a
+    /// bit of that index and whether the thread sets it.
     fn pick(
         &self,
         builder: &mut Builder,
@@ -222,7 +225,8 @@ impl Totals {
         above.iter().zip(&below).map(|(&above, &below)| builder.select(condition, above, below)).collect()
     }
 
-    /// Emits whether this thread belongs to the first block of its line; `None` if that does not depend on the thread.
+    /// Emits an `i1`: whether the thread's bits of the block's index are those of the first block of its line; `None`
+    /// if no thread bit determines the block.
     fn is_first(&self, builder: &mut Builder, thread: ThreadIndices) -> Option<Value> {
         let mask = self.of_threads().iter().fold(0, |all, (_, bit)| all | bit);
         match self.direction {

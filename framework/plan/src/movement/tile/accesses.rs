@@ -8,7 +8,7 @@ use tilewright_kernel::{Counts, Element};
 use tilewright_layout::f2::{Columns, Solver, multiply};
 use tilewright_target::Direction;
 
-/// The accesses of one accessor, as linear maps from the bits of the round index and the access index. A round is one
+/// The accesses of one accessor, as linear maps of the bits of the round index and of the access index. A round is one
 /// filling of the memory.
 #[derive(Debug, Clone)]
 pub(in super::super) struct Accesses {
@@ -16,15 +16,18 @@ pub(in super::super) struct Accesses {
     pub(super) element: Element,
     direction: Direction,
     pub(super) lane_bits: u32,
-    /// For each bit of the element index in an access, the register bits that it adds.
+    /// For each bit of the element's index in an access, the bits of the register index that it flips.
     elements: Columns,
-    /// For each bit of the access index, the offset (in elements) and the register bits that it adds.
+    /// For each bit of the access index, the offset (in elements) that it adds over F2, and the bits of the register
+    /// index that it flips.
     steps: SmallVec<[(u64, u64); 16]>,
-    /// For each bit of the round index, the register bits that it adds; a round is one filling of the memory.
+    /// For each bit of the round's index, the bits of the register index that it flips; a round is one filling of the
+    /// memory.
     rounds: Columns,
-    /// For each register bit, the register that is moved in its place; it differs for replicas.
+    /// For each register bit, the register that is moved in its place: another one if the register holds a replica.
     moved_as: Columns,
-    /// For each thread bit whose threads share the work of replicas, the register bits that it adds to every access.
+    /// For each thread bit along which threads share the work of replicas, the bits of the register index that it flips
+    /// in every access.
     pub(super) shares: SmallVec<[(u32, u64); 2]>,
 }
 
@@ -33,8 +36,8 @@ pub(in super::super) struct Accesses {
 pub(super) struct Access {
     pub(super) offset: u64,
     pub(super) registers: SmallVec<[u64; 16]>,
-    /// The thread-index bits in the mask [`TileStats::idle`] that a thread must have to make the access: of several
-    /// replicas it selects one.
+    /// The value that a thread's index bits in the mask [`TileStats::idle`] must have for the thread to make the
+    /// access: it selects one of several replicas.
     pub(super) issuer: u64,
 }
 
@@ -110,7 +113,7 @@ impl Accesses {
         multiply(&self.moved_as, register)
     }
 
-    /// Returns the operation counts of a warp whose accesses take `wavefronts` wavefronts.
+    /// Returns the operation counts of a warp for these accesses, which together take `wavefronts` wavefronts.
     pub(in super::super) fn counts(&self, wavefronts: u64) -> Counts {
         let issued = self.stats.issued();
         let (plain, by_row) = if self.instruction().is_some() { (0, issued) } else { (issued, 0) };
@@ -128,7 +131,7 @@ impl Accesses {
         }
     }
 
-    /// Number of bits that a lane moves in all accesses.
+    /// Returns the number of bits that a lane stores, or loads, in all accesses.
     pub(in super::super) fn shared_bits(&self) -> SharedBits {
         let bits = self.stats.elements() * u64::from(self.element.bits());
         match self.direction {

@@ -141,9 +141,9 @@ impl<'a> Tile<'a> {
         (0..byte_bits).all(|bit| self.in_segment.get(bit as usize) == Some(&Source::Byte(bit)))
     }
 
-    /// Returns for each element bit of a slot (contiguous memory at one address) the element that it must add: that of
-    /// a lane bit, or `None` for any element in the lane's registers. Returns `None` if the slot would split an
-    /// element.
+    /// Returns, for each bit of the element's index in a slot (contiguous memory at one address), the element that the
+    /// layout must have there: that of a lane bit if the tile puts one there; `None` in the list if any element in the
+    /// lane's registers will do. Returns `None` if the slot would split an element.
     pub(in super::super) fn vector(&self, side: &LocatedAccessor) -> Option<SmallVec<[Option<u64>; 8]>> {
         let byte_bits = side.byte_bits();
         if !self.keeps_elements(byte_bits) {
@@ -156,8 +156,8 @@ impl<'a> Tile<'a> {
         Some(self.in_segment[byte_bits as usize..].iter().map(column).collect())
     }
 
-    /// Returns the kinds of accesses in a direction: plain ones (as `None`), and one tile for each distinct slot
-    /// format.
+    /// Returns the kinds of accesses in a direction: `None` for plain accesses, and one tile for each distinct slot
+    /// format of `tiles`.
     pub(in super::super) fn kinds(tiles: &[Self], direction: Direction) -> Vec<Option<&Self>> {
         let mut kinds: Vec<Option<&Self>> = vec![None];
         for tile in tiles.iter().filter(|tile| tile.direction == direction) {
@@ -223,8 +223,8 @@ impl<'a> Tile<'a> {
     }
 }
 
-/// Returns the single input bit that alone moves the output bit `bit` of `dim`, and no other output bit; `None` if
-/// there is no such bit.
+/// Returns the single bit of a lane index or of a lane's byte index that moves the output bit `bit` of `dim`, if it
+/// moves no other output bit; `None` if there is no such bit.
 fn source(data: &LinearLayout, dim: Dim, bit: u32) -> Option<Source> {
     let required = 1u64 << (data.outs().shift_of(dim)? + bit);
     let byte = Dim::named("byte");

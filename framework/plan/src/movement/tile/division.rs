@@ -17,7 +17,7 @@ pub(in super::super) struct PlacedAccessor<'a> {
     pub(super) side: &'a LocatedAccessor,
     pub(super) memory: &'a Memory<'a>,
     pub(super) target: &'a TargetDescription,
-    /// The offset that each thread bit adds, in elements.
+    /// For each thread bit, the offset in elements that it adds (over F2) to the thread's offset.
     offsets: Columns,
 }
 
@@ -42,7 +42,7 @@ impl<'a> PlacedAccessor<'a> {
         self.stats(tile, Some(self.access_columns(tile, &self.segment_registers(vector_bits)?, &first)?))
     }
 
-    /// As [`Self::by`], with the choice of the register bits that select slots for which an access takes fewest
+    /// As [`Self::by`], but with the choice of slot-selecting register bits for which an access takes the fewest
     /// wavefronts.
     pub(in super::super) fn best_by(&self, tile: &Tile<'_>) -> Option<TileStats> {
         let mut best = self.by(tile)?;
@@ -64,9 +64,9 @@ impl<'a> PlacedAccessor<'a> {
         Some(best)
     }
 
-    /// Checks whether every slot (contiguous memory at one address) of the tile is whole: lane bits within slots have
-    /// the offsets that the tile requires, no other thread bit moves within slots, and padding falls between slots.
-    /// Returns log2 of the number of elements of a slot; `None` if some slot is not.
+    /// Checks whether the tile fits the memory: each slot (contiguous memory at one address) is contiguous. Lane bits
+    /// within slots have the offsets that the tile requires, no other thread bit moves within slots, and padding falls
+    /// between slots. Returns log2 of the number of elements of a slot; `None` if the tile does not fit.
     fn fits(&self, tile: &Tile<'_>) -> Option<u32> {
         if !tile.reaches(&self.side.reach) {
             return None;
@@ -88,7 +88,8 @@ impl<'a> PlacedAccessor<'a> {
                 None => offset & low == 0 && (offset == 0 || !lane.is_some_and(silent)),
             }
         };
-        // An instruction that all lanes execute stores replicas too; lanes with replicas must then have the same slot.
+        // All lanes execute the instruction and so store replicas too; lanes that hold replicas of each other must use
+        // the same slot.
         let is_replica = |thread: usize| tile.name.is_some() && self.side.idle >> thread & 1 == 1;
         let copies = (0..lane_bits).filter(|&lane| is_replica(lane)).all(|lane| self.offsets[lane] == 0);
         let own = |bit: usize| match tile.in_segment.get(bit + byte_bits as usize) {
@@ -103,7 +104,7 @@ impl<'a> PlacedAccessor<'a> {
         fits.then_some(vector_bits)
     }
 
-    /// Returns the elements that register bits add and that are whole slots (contiguous memory at one address) of
+    /// Returns the elements, added by register bits, that are whole slots (contiguous memory at one address) of
     /// 2^`vector_bits` elements apart; `None` if the other register bits do not fill slots.
     pub(super) fn segment_registers(&self, vector_bits: u32) -> Option<Columns> {
         let vector = &self.memory.columns[..vector_bits as usize];

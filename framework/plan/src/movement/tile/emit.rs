@@ -27,10 +27,10 @@ pub(in super::super) struct Stores<'a> {
     accesses: &'a Accesses,
     thread: ThreadIndices,
     addresses: LinearAddress,
-    /// For the thread bits of an access ([`Access::issuer`](super::accesses::Access)), the emitted condition under
-    /// which a thread makes it; `None` if all threads do.
+    /// The emitted conditions so far: for a value of [`Access::issuer`](super::accesses::Access), the condition under
+    /// which a thread makes such accesses; `None` if all threads do.
     makers: Vec<(u64, Option<Value>)>,
-    /// For each thread bit whose threads share the work of replicas, the emitted condition that the bit is set.
+    /// For each thread bit along which threads share the work of replicas, the emitted condition that the bit is set.
     sharers: Vec<Value>,
 }
 
@@ -72,8 +72,8 @@ impl<'a> Stores<'a> {
         by_maker.into_iter().for_each(|(active, ops)| emit_warp_branch(builder, active, ops));
     }
 
-    /// Emits the value of an access. If threads with replicas share the work, selects choose each word by the bits of
-    /// the thread.
+    /// Emits the value that an access stores. If threads with replicas share the work, selects choose each word by the
+    /// thread's bits.
     fn stored_value(&self, builder: &mut Builder, access: &Access, registers: &[Value]) -> Value {
         let shares: Vec<u64> = self.accesses.shares.iter().map(|&(_, moved)| moved).collect();
         let elements = |share: u64| -> Vec<Value> {
@@ -104,7 +104,7 @@ impl<'a> Stores<'a> {
     }
 }
 
-/// Emits a warp-uniform branch around `ops`, which all lanes of a warp must execute if `active` holds.
+/// Emits a branch that is uniform in a warp: if `active`, all lanes of the warp execute `ops`.
 pub(in super::super) fn emit_warp_branch(builder: &mut Builder, active: Value, ops: Vec<Op>) {
     builder.begin_region(&[]);
     ops.into_iter().for_each(|op| builder.effect(op));

@@ -15,7 +15,7 @@ pub(in super::super) struct LocatedAccessor {
     pub(in super::super) lane_bits: u32,
     /// The element that each register bit adds.
     pub(in super::super) registers: Columns,
-    /// The element that each lane bit, then each warp bit adds.
+    /// The bases of the thread index: for each lane bit, then each warp bit, the element that it adds (over F2).
     pub(in super::super) threads: Columns,
     /// The elements that register bits add, without the coordinate bits that number rounds (fillings of the memory).
     pub(in super::super) kept: Columns,
@@ -28,13 +28,13 @@ pub(in super::super) struct LocatedAccessor {
     pub(in super::super) idle: u64,
     /// The division of a store's elements among threads that hold replicas; empty if the first replica stores all.
     pub(in super::super) shares: SmallVec<[Share; 2]>,
-    /// The memories of other blocks that the accessor accesses.
+    /// The distances to the blocks whose memories the accessor accesses.
     pub(in super::super) reach: Reach,
 }
 
 impl LocatedAccessor {
-    /// Makes an accessor of one block's memory. The first `kept_bits` coordinate bits are in memory at one time; the
-    /// `rounds` bits above them number rounds.
+    /// Creates an accessor of one block's memory from the elements that its register and thread bits add. The first
+    /// `kept_bits` coordinate bits are in memory at one time; the `rounds` bits above them number rounds.
     pub(in super::super) fn new(
         (element, direction, lane_bits): (Element, Direction, u32),
         registers: Columns,
@@ -73,8 +73,8 @@ impl LocatedAccessor {
         self.rounds.len() as u32 + self.reach.times
     }
 
-    /// Returns log2 of the number of accesses of one warp, if 2^`numbered` accesses move all elements of a lane. Warps
-    /// that hold the same elements share the accesses, as [`super::TileStats`] counts.
+    /// Returns log2 of the number of accesses that one warp issues, if 2^`numbered` accesses move all elements of a
+    /// lane. Warps that hold the same elements share the accesses, as [`super::TileStats`] counts.
     pub(in super::super) fn share(&self, numbered: u32) -> u32 {
         numbered - self.alike().count().min(numbered as usize) as u32
     }
@@ -95,24 +95,26 @@ impl LocatedAccessor {
         (1 << self.lane_bits) - 1
     }
 
-    /// Returns one phase of plain accesses of `access_bits` bits.
+    /// Returns one phase of plain accesses of `access_bits` bits; `None` if the target has no bank model for them.
     pub(in super::super) fn phase(&self, access_bits: u32, target: &TargetDescription) -> Option<Phase> {
         let row = target.bank_row(self.direction, access_bits)?;
         Some(Phase::new(row, &self.threads[..self.lane_bits as usize]))
     }
 }
 
-/// One phase of an accessor: what one wavefront serves.
+/// One phase of an accessor: the lanes, or for instructions the slots, that one wavefront serves.
 #[derive(Debug, Clone)]
 pub(in super::super) struct Phase {
-    /// The element that each bit of the index of a lane in the phase adds; for instructions, of a slot.
+    /// The bases of the phase: for each bit of the index of a lane (for instructions, of a slot) in it, the element
+    /// that the bit adds (over F2).
     pub(in super::super) lanes: Columns,
     /// Bytes that one wavefront can move.
     pub(in super::super) wavefront_bytes: u64,
 }
 
 impl Phase {
-    /// Returns the phase of the bank model `row` for lanes, or slots, with these columns.
+    /// Returns the phase of the bank model `row`; `columns` has the bases of the lane bits (for instructions, of the
+    /// slot bits): the elements that they add.
     pub(super) fn new(row: &BankRow, columns: &[u64]) -> Self {
         let lanes = row.phase.iter().map(|&lane| multiply(columns, lane)).collect();
         Self { lanes, wavefront_bytes: row.wavefront_bytes() }

@@ -8,9 +8,9 @@ use tilewright_layout::f2::{Columns, Subspace};
 /// An accessor and the instruction that it uses; `None` for plain accesses.
 pub(in super::super) type TiledSide<'a> = (&'a LocatedAccessor, Option<&'a Tile<'a>>);
 
-/// Returns the element of each offset bit of a slot that fits the instructions of all these accessors: that of a lane
-/// bit if an instruction fixes it, else one that all accessors have in registers. `None` if the instructions conflict,
-/// or if no accessor uses an instruction.
+/// Returns the element of each offset bit of a slot that fits the instructions of all these accessors: the element of a
+/// lane bit if an instruction fixes it, else an element that all accessors have in registers. `None` if the
+/// instructions conflict, or if no accessor uses an instruction.
 pub(in super::super) fn find_common_segment(sides: &[TiledSide<'_>]) -> Option<Columns> {
     let rows: SmallVec<[_; 4]> = sides.iter().filter_map(|&(side, tile)| Some((side, tile?))).collect();
     let &(first, tile) = rows.first()?;
@@ -26,7 +26,7 @@ pub(in super::super) fn find_common_segment(sides: &[TiledSide<'_>]) -> Option<C
         }
     }
     let mut space = Subspace::zero();
-    // The elements of different offset bits must be independent.
+    // The fixed elements of different offset bits must be linearly independent.
     if required.iter().flatten().any(|&column| !space.insert(column)) {
         return None;
     }

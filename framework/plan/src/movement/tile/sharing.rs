@@ -10,7 +10,8 @@ use super::{LocatedAccessor, PlacedAccessor, Source, Tile};
 use tilewright_layout::f2::{Columns, Solver, Subspace, multiply};
 use tilewright_target::Direction;
 
-/// The share of the threads with one thread bit set: they store other elements than the threads without it.
+/// The division of a store's elements along one thread bit: threads with the bit set store other elements than threads
+/// without it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in super::super) struct Share {
     /// The index of the thread bit: lane bits, then warp bits.
@@ -32,8 +33,8 @@ impl LocatedAccessor {
         warps.chain((0..self.lane_bits).filter(idle)).collect()
     }
 
-    /// Returns the store in which the threads on both sides of the thread bit `bits[i]` divide their elements along the
-    /// element `given[i]`. Each thread keeps the elements that `kept` spans.
+    /// Returns the store in which threads with replicas share the work: the threads with and without the thread bit
+    /// `bits[i]` store elements that differ by `given[i]`. `kept` spans the elements that each thread still stores.
     pub(in super::super) fn shared_along(&self, bits: &[u32], given: &[u64], kept: Columns) -> Self {
         let mut shared = self.clone();
         let holding = self.threads.iter().enumerate().filter(|(bit, _)| self.idle >> bit & 1 == 0);

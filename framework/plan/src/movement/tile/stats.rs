@@ -16,7 +16,7 @@ pub(in super::super) struct TileStats {
     pub(super) segments: Columns,
     /// Log2 of the number of bytes of a slot, the contiguous memory at one address.
     pub(super) segment_bits: u32,
-    /// Mask of the thread bits that select replicas: one of the replicas makes each access.
+    /// Mask of the thread bits that select replicas: only one of the threads that differ in them makes each access.
     pub(in super::super) idle: u64,
     /// Log2 of the number of elements that a lane moves in one access.
     pub(in super::super) width: u32,
@@ -35,17 +35,18 @@ pub(in super::super) struct TileStats {
 /// The registers of the accesses, as elements in coordinates of the memory.
 #[derive(Debug, Clone)]
 pub(super) struct AccessColumns {
-    /// For each bit of the index among the elements that a lane holds of one access, the element that it adds.
+    /// For each bit of the index among the elements that a lane moves in one access, the element that it adds (over
+    /// F2).
     pub(super) elements: Columns,
-    /// For each bit of the index of a slot (contiguous memory at one address), the element that it adds; zero if a lane
-    /// bit selects the slot.
+    /// For each bit of the index of a slot (contiguous memory at one address), the element that it adds (over F2); zero
+    /// if a lane bit selects the slot.
     pub(super) segments: Columns,
-    /// For each bit of the access index, the element that it adds.
+    /// For each bit of the access index, the element that it adds (over F2).
     pub(super) steps: Columns,
 }
 
 impl TileStats {
-    /// Wavefronts of all accesses of one warp, if each takes as many as the first access.
+    /// Returns the wavefronts of all accesses of one warp, if each access takes as many as the first.
     pub(in super::super) fn wavefronts(&self) -> u64 {
         (self.accesses * self.each) >> self.shared_by.len()
     }
@@ -63,7 +64,8 @@ impl TileStats {
         self.accesses * words * ((1 << self.shares.len()) - 1)
     }
 
-    /// Number of elements that one lane moves; of warps that share the work, each element is moved by one.
+    /// Returns the number of elements that one lane moves. If warps share the work, each element is moved by one of
+    /// them.
     pub(in super::super) fn elements(&self) -> u64 {
         (self.accesses << self.width) >> self.shared_by.len()
     }

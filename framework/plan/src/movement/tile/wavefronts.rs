@@ -7,8 +7,8 @@ use tilewright_layout::f2::{Columns, multiply};
 use tilewright_target::{BankRow, linear_wavefronts_masked, wavefronts};
 
 impl PlacedAccessor<'_> {
-    /// Counts the wavefronts of an access whose slots begin at `offset`; each block's memory serves the lanes that
-    /// access it.
+    /// Counts the wavefronts of one access; `offset` is added (over F2) to the offsets of its slots. Each block's
+    /// memory serves the lanes that access it.
     pub(super) fn wavefronts(&self, stats: &TileStats, row: &BankRow, offset: u64) -> u64 {
         let byte_bits = self.side.byte_bits();
         let idle = stats.idle & self.side.lane_mask();
@@ -19,7 +19,7 @@ impl PlacedAccessor<'_> {
         }
         let address = |segment: u64| self.memory.padded(offset ^ multiply(&stats.segments, segment)) << byte_bits;
         let of_block = |distance: u64| {
-            // Only plain accesses reach other blocks, and each lane has a slot of its own.
+            // Other blocks are reached by plain accesses only, in which each lane has a slot of its own.
             let served = |segment: u64| segment & idle == 0 && reach.distance(segment) == distance;
             let segments = 0..1u64 << stats.segments.len();
             let addresses: SmallVec<[Option<u64>; 64]> =

@@ -137,7 +137,8 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// The first word of each attribute that tile programs do not compute with, and what follows it: brackets, or a type.
+/// The attributes that tile programs do not compute with: the first word of each, and the form of the text after it
+/// (brackets, or a type).
 const OTHER_ATTRIBUTES: [(&str, &str); 6] = [
     ("affine_map", "<"),
     ("affine_set", "<"),
@@ -147,7 +148,8 @@ const OTHER_ATTRIBUTES: [(&str, &str); 6] = [
     ("strided", "<"),
 ];
 
-/// The text `#dialect.name<...>` of an attribute in the verbose form `#dialect<name<...>>`; other text is unchanged.
+/// Returns the short form `#dialect.name<...>` of an attribute text in the verbose form `#dialect<name<...>>`; other
+/// text is unchanged.
 fn short_form(text: String) -> String {
     let verbose = text.split_once('<').filter(|(dialect, _)| !dialect.contains('.'));
     let Some((dialect, body)) = verbose.and_then(|(dialect, body)| Some((dialect, body.strip_suffix('>')?))) else {

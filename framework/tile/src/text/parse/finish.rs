@@ -8,7 +8,8 @@ use tilewright_layout::text::Parsed;
 use std::sync::Arc;
 
 impl Parser<'_> {
-    /// Completes an operation after its text, and checks that operands have the types that the text gives.
+    /// Completes an operation whose text has been parsed, and checks that its operands have the types that the text
+    /// gives.
     pub(super) fn finish(&mut self, mut draft: Draft) -> Parsed<Op> {
         let counts: Vec<usize> = draft.operands.iter().map(Vec::len).collect();
         draft.types.infer(&draft.definition, &counts);

@@ -101,8 +101,8 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Parses a select after its name: `%condition, %a, %b {...} : type`; before the type the condition's type, if that
-    /// is a tensor.
+    /// Parses a select after its name: `%condition, %a, %b {...} : type`. If the condition is a tensor, its type comes
+    /// first, before that of the values.
     fn choice(&mut self, draft: &mut Draft) -> Parsed<()> {
         for group in 0..3 {
             if group > 0 {

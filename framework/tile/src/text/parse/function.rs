@@ -64,7 +64,7 @@ impl<'a> Parser<'a> {
         }
         let ty = self.ty()?;
         let attributes = self.attributes_if_any()?;
-        // The location of an argument is that of its name.
+        // The location after an argument belongs to its name, and is not kept.
         self.location()?;
         Ok(Argument { name, ty, attributes })
     }

@@ -139,7 +139,7 @@ fn is_specialized(draft: &Draft) -> bool {
     matches!(draft.definition.format.as_deref(), Some([Piece::Special(Special::WarpSpecialize), ..]))
 }
 
-/// The numbers of a switch's cases as a list attribute, from the dense attribute of the generic form.
+/// Converts the numbers of a switch's cases from the dense attribute of the generic form to a list attribute.
 fn case_values(cases: &Dense) -> Attribute {
     let count = cases.ty.shape().map_or(0, |shape| shape.iter().product::<u64>());
     let numbers = cases.elements.iter().cycle().take(usize::try_from(count).unwrap_or(0));

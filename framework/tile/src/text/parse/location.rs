@@ -149,7 +149,7 @@ fn bare(text: &str) -> &str {
 }
 
 impl Location {
-    /// The location of an operation of a function that is inlined at a call.
+    /// Returns the location of an inlined operation: this location, as called from the location `call`.
     pub(crate) fn called_from(&self, call: &Self) -> Self {
         let (Some(own), Some(call)) = (&self.written, &call.written) else {
             return if self.written.is_some() { self.clone() } else { Self { at: self.at, ..call.clone() } };

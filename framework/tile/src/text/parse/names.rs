@@ -65,7 +65,8 @@ impl<'a> Scopes<'a> {
         !taken
     }
 
-    /// The block with this name in the current region; at the first use of the name, at byte `at`, `make` creates it.
+    /// Returns the block with this name in the current region; if the name is not in use yet, `make` creates the block.
+    /// `at` is the byte of the text at which the name is used.
     pub fn block(&mut self, name: &'a str, at: usize, make: impl FnOnce() -> Block) -> Option<&mut Known> {
         let scope = self.open.last_mut()?;
         Some(scope.blocks.entry(name).or_insert_with(|| Known { block: make(), at, defined: false }))

@@ -15,7 +15,8 @@ struct ResultName<'a> {
     count: u32,
 }
 
-/// The arguments of a region, by name and byte offset in the text, and their initial values.
+/// The arguments of a region (each with its name and the byte offset of the name), and the initial values of these
+/// arguments.
 type Initialised<'a> = (Vec<(&'a str, usize)>, Vec<Used>);
 
 impl<'a> Parser<'a> {

@@ -131,7 +131,7 @@ impl Parser<'_> {
         }
         draft.types.results[0] =
             Some(if self.cursor.takes("->") { self.type_list_or_bracketed()? } else { Vec::new() });
-        // Newer versions of MLIR write it after the types.
+        // Newer versions of MLIR write `no_inline` after the types.
         if self.cursor.takes("no_inline") {
             draft.attributes.set("no_inline", Attribute::Unit);
         }

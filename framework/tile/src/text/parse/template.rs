@@ -93,7 +93,8 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Parses the attribute with the index `number` in the definition, at its place in the format.
+    /// Parses the value of the attribute with the index `number` in the definition, where the format has its
+    /// placeholder.
     fn attribute_position(&mut self, draft: &mut Draft, number: usize) -> Parsed<()> {
         let row = &draft.definition.attributes[number];
         let (name, kind) = (row.name.clone(), row.kind.clone());
@@ -254,7 +255,8 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Gives types to all results. If one group has a variable size, it gets the types that the other groups leave.
+    /// Divides the types of all results among the result groups. A group of variable size gets the types that the other
+    /// groups leave.
     pub(super) fn distribute_results(&mut self, draft: &mut Draft, types: Vec<TileType>) -> Parsed<()> {
         let Some(sizes) = OperandGroup::divide(&draft.definition.results, types.len()) else {
             let message = format!("`{}` does not have {} results", draft.definition.name, types.len());
@@ -268,7 +270,8 @@ impl Parser<'_> {
     }
 }
 
-/// The keywords of a set that the generic form gives as a number, or as `#dialect<name keyword>`.
+/// Returns the keywords of a set, joined by `|`. The generic form gives them as the sum of their numbers, or as
+/// `#dialect<name keyword>`. `None` for other values.
 fn words_of(value: &Attribute, known: &BTreeMap<String, u32>) -> Option<Attribute> {
     if let Attribute::Foreign(text) = value {
         let (_, words) = text.strip_suffix('>')?.rsplit_once(' ')?;

@@ -49,7 +49,7 @@ impl<'a> Parser<'a> {
         Err(self.cursor.error(start, format!("expected a type, found `{word}`")))
     }
 
-    /// Parses a type of a class; the text may omit the type constructor (the word before `<`).
+    /// Parses a type of the set `class`; the text may omit the type constructor (the word before `<`).
     pub(super) fn type_of_class(&mut self, class: TypeSet) -> Parsed<TileType> {
         match class.constructor() {
             Some(constructor) if self.cursor.sees("<") => self.nested(|parser| parser.constructed(constructor)),
@@ -216,7 +216,7 @@ impl<'a> Parser<'a> {
                 allocation = Some(self.allocation()?);
             }
         }
-        // The shape of the tensor is the default.
+        // An allocation of the tensor's own shape is the default, and is left out.
         let allocation = allocation.filter(|allocation| *allocation != shape);
         Ok(TileType::Memory(Arc::new(MemDescType { shape, element, layout, space, mutable, allocation })))
     }

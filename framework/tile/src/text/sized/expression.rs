@@ -4,7 +4,7 @@ use thiserror::Error;
 
 use tilewright_layout::text::{Cursor, Parsed};
 
-/// An error in the value of a size expression, with the expression's text.
+/// An error in the evaluation of a size expression; it contains the expression's text.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum SizeError {
     /// The value of the expression is negative.

@@ -29,7 +29,7 @@ pub struct Choices {
 }
 
 impl Choices {
-    /// With these choices of copies.
+    /// Sets the choices for all copies, in place of earlier ones.
     #[must_use]
     pub fn with_copies(self, copies: HashMap<Op, CopyChoice>) -> Self {
         Self { copies, ..self }

@@ -61,8 +61,8 @@ impl Expander<'_> {
         Ok(value)
     }
 
-    /// Emits the pointers of a tile's memory units, and the mask of the elements in bounds; `None` if there are no
-    /// bounds.
+    /// Emits the pointers of a tile in global memory and a mask, which is true for pointers to elements in bounds
+    /// (`None` without bounds). If bytes pack elements, a pointer is to a byte.
     fn emit_pointers(
         &mut self,
         op: Op,

@@ -35,7 +35,7 @@ pub(super) struct Expander<'c> {
     /// For each bulk tensor copy, the tensor map from which it reads.
     pub maps: HashMap<Op, Value>,
     pub replacements: Replacements,
-    /// For each tensor in shared memory, by the operation that creates it, the number of buffers.
+    /// The number of buffers of each tensor in shared memory, by the operation that creates the tensor.
     pub stages: HashMap<Op, u32>,
 }
 

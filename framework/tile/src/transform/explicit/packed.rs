@@ -63,7 +63,7 @@ pub(super) fn axes(function: &Function) -> Result<HashMap<Value, usize>, TileVio
     Ok(axes)
 }
 
-/// Whether an operation makes a view of elements narrower than a byte from a pointer to bytes.
+/// Whether an operation creates a view of elements narrower than a byte, given a pointer to bytes.
 fn is_of_bytes(body: &Body, op: Op) -> bool {
     let element = body.ty(body.op(op).results[0]).element();
     is_narrow(element) && body.ty(body.op(op).operands[0]).pointee().as_ref() != Some(element)
@@ -89,7 +89,7 @@ fn copied(function: &Function, body: &Body, op: Op, axes: &mut HashMap<Value, us
     }
 }
 
-/// The axis of a view with a stride of 1, along which bytes pack its elements; axis 0 if a byte has one element.
+/// Returns the axis of a view that has stride 1, along which bytes pack its elements; axis 0 if a byte has one element.
 fn unit_axis(function: &Function, body: &Body, op: Op) -> Result<usize, TileViolation> {
     let text = body.op(op).attributes.get("layout").and_then(Attribute::as_text).unwrap_or_default();
     let layout = StridedLayout::parse(text).map_err(|error| violation_of(function, op, error.to_string()))?;

@@ -64,7 +64,8 @@ impl Tile {
         }
     }
 
-    /// The number of pointers along each axis, with elements packed along `packed`.
+    /// Returns the number of pointers along each axis; `packed` is the axis along which a pointer is to several
+    /// elements (`None` without such an axis).
     fn shape(&self, packed: Option<usize>, to: &FunctionBuilder<'_>) -> Vec<u64> {
         let size = |(modes, list): (&Vec<Leaf>, &Option<Value>)| match list {
             Some(list) => to.ty(*list).shape().unwrap_or_default().iter().product::<u64>(),
@@ -80,8 +81,8 @@ impl Tile {
 
 /// Emits the mask of the elements below the bound of each axis; `None` if there are no bounds.
 ///
-/// `shape` counts pointers, and `packed` is the axis along which each is to several elements, with their number. Bounds
-/// count elements.
+/// `shape` has the number of pointers along each axis. `packed` is the axis along which each pointer is to several
+/// adjacent elements, and their number; `None` if each is to one element. Bounds count elements.
 pub(super) fn mask(
     to: &mut FunctionBuilder<'_>,
     shape: &[u64],

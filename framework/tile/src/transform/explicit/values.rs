@@ -19,7 +19,8 @@ impl Expander<'_> {
         Ok(())
     }
 
-    /// Expands a layout conversion, to the layout of the result or to one that layout assignment finds.
+    /// Expands a layout conversion to the layout that the program states for the result or, if it states none, to one
+    /// that layout assignment finds.
     pub(super) fn rearrange(&mut self, op: Op, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<()> {
         let result = cloner.from.op(op).results[0];
         let ty = cloner.from.ty(result).clone();

@@ -179,7 +179,8 @@ impl<'s> Search<'s> {
         Some(format!("no load can be moved across `{}`", self.body.op(*stays).name()))
     }
 
-    /// The load `op` as one to be prefetched in registers; `None` unless a dot of the iteration depends on it.
+    /// Returns the load `op` as a prefetch into registers, without a buffer; `None` unless a dot of the iteration
+    /// depends on it.
     ///
     /// Without the prefetch, the latency of global memory would delay the matrix units.
     fn kept(&self, op: Op) -> Option<PrefetchableLoad> {
@@ -202,8 +203,8 @@ impl<'s> Search<'s> {
         })
     }
 
-    /// The operands that an MMA of the loop reads from shared memory and that no operation in `inner`, the loop,
-    /// computes.
+    /// Returns the operands that an MMA of the loop reads from shared memory and that are computed outside the loop;
+    /// `inner` has the operations of the loop.
     fn invariant_operands(&self, inner: &[Op]) -> Vec<InvariantOperand> {
         let body = self.body;
         let regions = || inner.iter().flat_map(|op| body.op(*op).regions.iter());
@@ -218,7 +219,8 @@ impl<'s> Search<'s> {
         operands.filter(|of| is_outside(of.value) && (self.queries.reads)(of.dot, of.side)).collect()
     }
 
-    /// Triples for the readers of shared memory: the value that is stored, the value that is read, and the reader.
+    /// Returns the readers of buffers in shared memory. Each comes with the value to store in the buffer, and with the
+    /// value of the program that the read replaces.
     fn readers(&self) -> Vec<(Value, Value, BufferReader)> {
         let mut readers = Vec::new();
         for &op in self.body.ops(self.block) {
@@ -240,7 +242,7 @@ impl<'s> Search<'s> {
         readers
     }
 
-    /// Traces a value back to its load, and returns the load and the operations in between.
+    /// Traces a value back to a load of this iteration, and returns the load and the operations in between.
     ///
     /// The inner error is the reason why the load cannot be prefetched, such as a second use. `None` if the value does
     /// not depend on a load of this iteration, or not only by operations that may precede a store.
@@ -318,7 +320,8 @@ impl<'s> Search<'s> {
     }
 }
 
-/// The slice of an iteration that computes the other operands of loads, and of the operations between load and store.
+/// Returns the slice of an iteration that prefetches of `loads` need. It computes the operands of the loads, and of the
+/// operations between load and store, except the loaded values themselves.
 ///
 /// # Errors
 /// The reason why an operation cannot be executed for a later iteration.

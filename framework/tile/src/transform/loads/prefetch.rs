@@ -64,7 +64,7 @@ impl Rewrite for Loops<'_> {
     }
 }
 
-/// The schedule of a loop; `streams` has the indices of the loads of each stream, and a stream has one path.
+/// Returns the schedule of a loop; `streams` has the indices of the loads of each stream, and a stream has one path.
 ///
 /// The rest of the iteration omits operations whose results only lead to values that buffers replace, and loop-carried
 /// values that only these operations use.

@@ -2,7 +2,7 @@
 
 use crate::{Block, Body, Op, Value, ValueOrigin};
 
-/// The index of the loop-carried value that only serves as the accumulator of a dot; `None` if there is none.
+/// Returns the index of the loop-carried value that only serves as the accumulator of `dot`; `None` if there is none.
 ///
 /// The loop's counter does not count. The MMAs of such a dot may overlap with the next iteration.
 #[must_use]

@@ -59,7 +59,7 @@ pub(in crate::transform) trait Prefetch: Rewrite {
     fn read(&mut self, sources: &[Source], cloner: &IrCloner<'_, '_, '_>);
 }
 
-/// The place from which an iteration reads the tensors of a stream.
+/// The place from which an iteration reads the tensors of a stream (a group of prefetches).
 #[derive(Debug, Clone)]
 pub(in crate::transform) enum Source {
     /// In the buffers with this index.
@@ -204,7 +204,7 @@ impl<'s> Pipeline<'s> {
         Ok(positions)
     }
 
-    /// The state of a stream at the first iteration, which reads buffer 0.
+    /// Returns the state of a stream at the first iteration, which reads buffer 0.
     ///
     /// `prefetch_iteration` is the iteration to prefetch next; `None` with a producer warp.
     fn begin(
@@ -399,7 +399,7 @@ impl<'s> Pipeline<'s> {
         !self.schedule.prefetches_last || self.schedule.streams.iter().any(needs_barrier)
     }
 
-    /// Emits the signal that a consumer warp has read a buffer, that of this iteration.
+    /// Emits the signal that a consumer warp has read the buffer of this iteration.
     ///
     /// If MMAs are in flight across the end of an iteration, it is the buffer of the previous iteration, and the first
     /// iteration sends no signal.

@@ -23,7 +23,8 @@ impl Iteration {
         [self.counter, self.exists].iter().chain(&self.carried).copied().collect()
     }
 
-    /// An iteration with as many values as this one, taken from `arguments`; `None` if counter or `i1` are missing.
+    /// Returns an iteration with as many values as this one, taken from `arguments`; `None` if the counter or the `i1`
+    /// is missing there.
     pub fn with_arguments(&self, arguments: &mut impl Iterator<Item = Value>) -> Option<Self> {
         let (counter, exists) = (arguments.next()?, arguments.next()?);
         Some(Self { counter, exists, carried: arguments.take(self.carried.len()).collect() })

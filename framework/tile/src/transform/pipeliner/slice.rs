@@ -16,7 +16,7 @@ pub(in crate::transform) struct Slice {
     pub carried: Vec<usize>,
 }
 
-/// The backward slice of `roots` in one iteration of the loop with this block as its body.
+/// Returns the backward slice of `roots` in one iteration of the loop with the block `block` as its body.
 ///
 /// It has all operations on which the roots depend, also through loop-carried values, and ends at values that satisfy
 /// `is_known`.

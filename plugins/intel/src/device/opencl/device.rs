@@ -50,7 +50,8 @@ impl OpenClDevice {
         self.about.id as *mut c_void
     }
 
-    /// Builds SPIR-V for the device, linked with builtins for MMA and 2-D block loads if the device lacks them.
+    /// Builds SPIR-V into a program of the device, linked with builtins for MMA and 2-D block loads if the device lacks
+    /// them. The register mode follows from `kernels`.
     fn finished(&mut self, spirv: &[u8], kernels: &[KernelMetadata]) -> Result<Handle, DeviceError> {
         let (context, device) = (self.context.get(), self.id());
         let wants = program::wants(spirv)?;

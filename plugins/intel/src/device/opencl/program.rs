@@ -28,7 +28,7 @@ const MMA_BUILTINS: &str = include_str!("matrix_mad.cl");
 /// OpenCL C macros that define 2-D block loads; a program instantiates only those that it needs.
 const BLOCK_READS: &str = include_str!("block_read.cl");
 
-/// Builds SPIR-V into a program, without further builtins.
+/// Builds SPIR-V into a program of the device, linked with no other program.
 pub(super) fn built(
     context: *mut c_void,
     device: *mut c_void,
@@ -41,7 +41,8 @@ pub(super) fn built(
     Ok(program)
 }
 
-/// Builds SPIR-V into a program that is linked with the compiled builtins that it imports.
+/// Builds SPIR-V into a program of the device, linked with the compiled program `builtins`, which defines the builtins
+/// that it imports.
 pub(super) fn link(
     context: *mut c_void,
     device: *mut c_void,
@@ -61,7 +62,7 @@ pub(super) fn link(
     }
 }
 
-/// Compiles the builtins with these names, for MMA and 2-D block loads; the result is not yet linked.
+/// Compiles a program that defines the builtins `functions` (MMA and 2-D block loads), to be linked later.
 pub(super) fn compile_builtins(
     context: *mut c_void,
     device: *mut c_void,
@@ -134,7 +135,7 @@ fn with_il(context: *mut c_void, spirv: &[u8]) -> Result<Handle, DeviceError> {
     Ok(unsafe { Handle::own(program, release_program) })
 }
 
-/// Returns the error of a failed build, with the driver's log.
+/// Returns the error for a build that failed with the error `code` of the function `call`, with the driver's log.
 fn refused(call: &'static str, program: &Handle, device: *mut c_void, code: i32) -> DeviceError {
     let log = get_program_build_data(program.get(), device, CL_PROGRAM_BUILD_LOG).map(text).unwrap_or_default();
     match failed(call)(code) {

@@ -34,7 +34,7 @@ impl Operation for Lanes {
                 *row = warp.registers.row(register);
                 defined &= warp.registers.defined(register);
             }
-            // Values of inactive lanes must not cause faults: `compute` cannot fail.
+            // Only active lanes compute, and `compute` cannot fail, whatever the values of undefined operands are.
             for (lane, value) in values.iter_mut().enumerate() {
                 if warp.active >> lane & 1 == 1 {
                     *value = (self.compute)([rows[0][lane], rows[1][lane], rows[2][lane], rows[3][lane]]) & to.mask;

@@ -34,7 +34,8 @@ impl Running<'_> {
         })
     }
 
-    /// Returns `count` bytes of global, local or parameter memory at an address.
+    /// Returns `count` bytes of global, local or parameter memory from an address on, for an access by a lane; a fault
+    /// with the access's `direction` if they are not allocated.
     pub(crate) fn bytes(
         &mut self,
         direction: Direction,
@@ -122,8 +123,8 @@ impl Running<'_> {
         Ok(())
     }
 
-    /// Counts one access of the warp: shared-memory wavefronts, or global-memory sectors. `addresses` are the lanes'
-    /// addresses, `None` for lanes that do not access memory.
+    /// Counts one access of the warp, of `bytes` bytes in each lane: shared-memory wavefronts, or global-memory
+    /// sectors. `addresses` are the lanes' addresses, `None` for lanes that do not access memory.
     pub(crate) fn count(
         &mut self,
         direction: Direction,
@@ -220,8 +221,8 @@ impl Operation for Access {
 }
 
 impl Access {
-    /// Stores a lane's elements, whose bytes are in `bytes`. If some elements are undefined, stores each element
-    /// separately.
+    /// Stores a lane's elements, whose bytes are in `bytes`. `is_defined` says whether all elements are defined; if
+    /// not, stores each element separately.
     fn put(
         &self,
         warp: &mut Running<'_>,

@@ -4,7 +4,8 @@
 use super::{DeviceFaultKind, Running};
 
 impl Running<'_> {
-    /// Reads a range of shared memory for an MMA, and marks the range as being read until the warp waits for the MMA.
+    /// Reads shared memory from `address` on into `into` for an MMA, and marks the bytes as being read until the warp
+    /// waits for the MMA.
     pub(crate) fn group_take(&mut self, address: u64, into: &mut [u8]) -> Result<(), DeviceFaultKind> {
         let who = self.accessor(0);
         self.shared.load(address, into, &who)?;

@@ -19,13 +19,15 @@ pub(crate) trait Operation: Send + Sync {
         &[]
     }
 
-    /// Returns why the step after this one never follows; [`Leaves::Never`] if it may follow.
+    /// Returns how lanes leave the sequence of steps at this operation; [`Leaves::Never`] if they may continue with the
+    /// next step.
     fn leaves(&self) -> Leaves {
         Leaves::Never
     }
 }
 
-/// The reason why the step after an instruction never follows.
+/// The way in which all lanes that execute an instruction leave the sequence of steps, so that the next step does not
+/// follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Leaves {
     /// The step after the instruction may follow.

@@ -135,7 +135,8 @@ impl Shared {
         Ok(())
     }
 
-    /// Stores bytes for a lane. Unless `is_defined`, the bytes are marked as never written.
+    /// Stores the bytes `from` at an address for the lane `who`. Unless `is_defined`, the bytes are marked as never
+    /// written.
     pub(crate) fn store(
         &mut self,
         address: u64,
@@ -166,7 +167,8 @@ impl Shared {
         Ok(())
     }
 
-    /// Marks bytes as being written by an asynchronous copy: no thread may access them before the copy completes.
+    /// Marks bytes as being written by an asynchronous copy of the lane `who`: no thread may access them before the
+    /// copy completes.
     pub(super) fn send(&mut self, address: u64, bytes: u64, who: &Accessor) -> Result<(), DeviceFaultKind> {
         for at in self.range(Direction::Store, address, bytes, who)? {
             self.check_accessible(at, who)?;
@@ -182,7 +184,7 @@ impl Shared {
         Ok(())
     }
 
-    /// Completes an asynchronous copy: writes its bytes as if the lane stored them now.
+    /// Completes an asynchronous copy: writes its bytes `from` as if the lane `who` stored them now.
     pub(super) fn land(&mut self, address: u64, from: &[u8], who: &Accessor) {
         for (at, &byte) in (address as usize..).zip(from) {
             self.bytes[at] = byte;
@@ -207,7 +209,7 @@ impl Shared {
         }
     }
 
-    /// Makes eight bytes an mbarrier, or makes an mbarrier plain bytes again.
+    /// Makes the eight bytes at `address` an mbarrier if `is_mbarrier`, otherwise plain bytes that were never written.
     pub(super) fn reserve(&mut self, address: u64, is_mbarrier: bool, who: &Accessor) -> Result<(), DeviceFaultKind> {
         for at in self.range(Direction::Store, address, 8, who)? {
             self.state[at] = State { is_mbarrier, ..State::default() };

@@ -84,7 +84,7 @@ impl Stack {
         let Some(path) = self.paths.last_mut() else { return };
         let (all, below) = (path.lanes, path.reconvergence);
         if below == reconvergence && !is_last {
-            // The path below already waits there for all of them.
+            // The path below already waits at this reconvergence step, with all lanes of the path that diverges.
             self.paths.pop();
         } else {
             path.step = reconvergence;

@@ -150,7 +150,8 @@ impl Warp {
                 .ok_or_else(|| self.fault(around, number, DeviceFaultKind::Steps(around.most_steps)))?;
             let (active, next) = match self.step(around, number, step, lanes) {
                 Ok(next) => next,
-                // Diverged lanes run first: those that exit need not arrive, those that arrive later must.
+                // The warp's other paths run first: lanes that exit need not arrive, and lanes that arrive later
+                // complete the set.
                 Err(DeviceFaultKind::Divergent { .. }) if waited < LANES && self.stack.rotate() => {
                     waited += 1;
                     continue;
@@ -205,7 +206,8 @@ impl Warp {
         step.operation.execute(&mut self.running(around, number, active)).map(|next| (active, next))
     }
 
-    /// Returns the state for an operation that the lanes `active` execute at a step.
+    /// Returns the state of the warp and its block for the operation of step number `step`, which the lanes `active`
+    /// execute.
     fn running<'a>(&'a mut self, around: &'a mut BlockContext<'_>, step: u32, active: u32) -> Running<'a> {
         Running {
             registers: &mut self.registers,
@@ -237,7 +239,8 @@ impl Warp {
         result.map_err(|kind| self.fault(around, u32::MAX, kind))
     }
 
-    /// Moves the lanes to their next steps; returns the warp's new state if it stops running.
+    /// Moves the lanes to their next steps, by the control flow `next` after an instruction that the lanes `active`
+    /// executed. Returns the warp's new state if the warp stops running, `None` if it runs on.
     fn go(&mut self, next: Next, active: u32, reconvergence: u32) -> Option<WarpState> {
         match next {
             Next::Continue => self.stack.follow(),

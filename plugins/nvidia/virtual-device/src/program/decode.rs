@@ -91,7 +91,7 @@ impl<'a> Decoder<'a> {
             }
             Statement::Registers { line, ty, name, count } => self.registers(*line, ty, name, *count)?,
             Statement::Variable(variable) => self.variable(variable)?,
-            // A register with an undefined value on purpose holds zero.
+            // A register that is undefined on purpose holds zero.
             Statement::Undefined(name) => self.undefined(name),
             Statement::Instruction(instruction) => self.instruction(instruction)?,
             Statement::Label { .. } | Statement::Targets { .. } => {}
@@ -227,7 +227,8 @@ fn bytes(variable: &Variable) -> Result<u64, PtxError> {
     Ok(elements * variable.element_bytes)
 }
 
-/// Returns a per-lane operation on `count` operands: a lane's result depends only on the lane's operands.
+/// Decodes an instruction with `count` source operands whose lanes compute independently, each by the function that
+/// `computes` returns for the opcode.
 fn lanes(
     form: &Form<'_>,
     operands: &mut Operands<'_>,

@@ -23,7 +23,7 @@ pub(crate) struct Row {
 /// The operation of a decoded instruction, or an error message.
 type Decoded = Result<Box<dyn Operation>, String>;
 
-/// The semantics of a row: how its instructions are decoded.
+/// The semantics of a row of the instruction table: how its instructions are decoded.
 pub(crate) enum Semantics {
     /// Each lane computes its result from this many operands. The function returns `None` for an invalid combination of
     /// modifiers and types.
@@ -55,7 +55,8 @@ impl<'a> Form<'a> {
         })
     }
 
-    /// Returns the value of `known` for the first modifier for which it returns one.
+    /// Returns `known` of the first modifier of the opcode for which `known` is not `None`; `None` if there is no such
+    /// modifier.
     pub(crate) fn find<T>(&self, known: impl Fn(&str) -> Option<T>) -> Option<T> {
         self.words.iter().find_map(|word| known(word))
     }
@@ -96,8 +97,8 @@ impl<'a> Form<'a> {
     }
 }
 
-/// Whether a modifier matches a pattern of the instruction table. Patterns can be prefixes: `L1::` of cache hints,
-/// `m64n*` of shapes.
+/// Whether the modifier `word` matches the pattern `known` of the instruction table. Patterns can be prefixes: `L1::`
+/// of cache hints, `m64n*` of shapes.
 fn is_hint(known: &str, word: &str) -> bool {
     let begins = if known.ends_with("::") { Some(known) } else { known.strip_suffix('*') };
     begins.is_some_and(|begin| word.starts_with(begin))

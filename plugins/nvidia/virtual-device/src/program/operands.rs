@@ -98,7 +98,8 @@ impl Operands<'_> {
         self.find_destination(self.operand(index)?).unwrap_or_else(|| Err(self.wrong(index, "register")))
     }
 
-    /// Returns the destinations of an operand with one or two registers: `a` or `a|b`.
+    /// Returns the destinations of an operand with one or two registers, `a` or `a|b`. An absent register and `_` are
+    /// `None`.
     pub(crate) fn destination_pair(&self, index: usize) -> Result<[Option<Destination>; 2], String> {
         let Operand::Pair(first, second) = self.operand(index)? else { return Ok([self.destination(index)?, None]) };
         let destination =
@@ -106,7 +107,8 @@ impl Operands<'_> {
         Ok([destination(first)?, destination(second)?])
     }
 
-    /// Returns the destinations of a register group `{a, b}`, or of a single operand.
+    /// Returns the destinations of a register group `{a, b}`, or of a single operand; `None` for `_`, which discards
+    /// the result.
     pub(crate) fn destinations(&self, index: usize) -> Result<Vec<Option<Destination>>, String> {
         let Operand::Group(all) = self.operand(index)? else { return Ok(vec![self.destination(index)?]) };
         let destination =
@@ -119,13 +121,14 @@ impl Operands<'_> {
         matches!(self.instruction.operands.get(index), Some(Operand::Group(_)))
     }
 
-    /// Returns the register of a source operand. A constant operand gets a register that holds its value.
+    /// Returns the register of a source operand. A constant operand gets a register that holds its value as type `ty`.
     pub(crate) fn source(&mut self, index: usize, ty: Type) -> Result<u32, String> {
         let operand = self.operand(index)?.clone();
         self.source_of(&operand, ty).unwrap_or_else(|| Err(self.wrong(index, "register or constant")))
     }
 
-    /// Returns the registers of a group of source operands, or of a single one.
+    /// Returns the registers of a group of source operands `{a, b}`, or of a single source operand; see
+    /// [`Self::source`].
     pub(crate) fn sources(&mut self, index: usize, ty: Type) -> Result<Vec<u32>, String> {
         let Operand::Group(all) = self.operand(index)?.clone() else { return Ok(vec![self.source(index, ty)?]) };
         let source =

@@ -13,7 +13,7 @@ pub(super) enum Entity {
     Memory { space: PtxSpace, address: u64 },
 }
 
-/// Registers with a common name and a number, such as `%r<10>`.
+/// Registers with a common name and consecutive numbers, as `%r<10>` declares them.
 #[derive(Debug, Clone, Copy)]
 struct Numbered {
     first: u32,
@@ -114,12 +114,13 @@ impl Labels {
         labels
     }
 
-    /// Returns the step (index of an instruction) of a label that is visible in the scope `block`.
+    /// Returns the step (index of an instruction) of the label `name`; `None` if no such label is visible in the scope
+    /// `block`.
     pub(super) fn step(&self, block: usize, name: &str) -> Option<u32> {
         self.enclosing_blocks(block).find_map(|block| self.steps.get(&(block, name.to_owned())).copied())
     }
 
-    /// Returns the labels of a branch table that is visible in the scope `block`.
+    /// Returns the labels of the branch table `name`; `None` if no such table is visible in the scope `block`.
     pub(super) fn table(&self, block: usize, name: &str) -> Option<&[String]> {
         self.enclosing_blocks(block).find_map(|block| self.tables.get(&(block, name.to_owned()))).map(Vec::as_slice)
     }

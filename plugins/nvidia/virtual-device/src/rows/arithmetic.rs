@@ -51,7 +51,8 @@ pub(super) const ROWS: &[Row] = &[
     Row { name: "dp4a", modifiers: "", types: "u32 s32", semantics: Semantics::Lanes(3, integer::dot_bytes) },
 ];
 
-/// Returns the compute function for the opcode's type: `of_floats` for floating-point types, `of_integers` for others.
+/// Returns the function that computes a lane's result, by the opcode's type: from `of_floats` for floating-point types,
+/// from `of_integers` for others.
 fn either(
     form: &Form<'_>,
     of_floats: fn(&Form<'_>) -> Option<Compute>,

@@ -53,7 +53,8 @@ fn none_set(form: &Form<'_>) -> Option<Compute> {
     one(ty, move |a| u64::from(a & mask(ty.bits) == 0))
 }
 
-/// Returns a shift operation; the shift distance has 32 bits for all types.
+/// Decodes a shift instruction, whose result is `shift` of the type, the value and the distance. The distance operand
+/// has 32 bits for all types.
 fn shift(
     form: &Form<'_>,
     operands: &mut Operands<'_>,
@@ -81,7 +82,8 @@ fn shift_right(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn O
     })
 }
 
-/// Returns a funnel shift of the 64 bits `b:a`: the high word for a left shift, the low word for a right shift.
+/// Returns the function by which a lane computes a funnel shift of the 64 bits `b:a`: the high word for a left shift,
+/// the low word for a right shift; `None` if the modifiers are invalid.
 fn funnel(form: &Form<'_>) -> Option<Compute> {
     let clamps = match (form.has("clamp"), form.has("wrap")) {
         (true, false) => true,
@@ -99,7 +101,8 @@ fn funnel(form: &Form<'_>) -> Option<Compute> {
     })
 }
 
-/// Returns `lop3`: a bitwise function of three operands, given by a table of eight bits.
+/// Returns the function by which a lane computes `lop3`: a bitwise function of three operands, given by a table of
+/// eight bits.
 fn table(form: &Form<'_>) -> Option<Compute> {
     let ty = form.ty();
     Some(Box::new(move |[a, b, c, table]| {
@@ -157,7 +160,7 @@ impl Operation for Permute {
             let (mut word, mut defined) = (0, warp.registers.is_defined(self.from[2], lane));
             for byte_index in 0..4 {
                 let selector = self.selector(c, byte_index);
-                // An operand without a selected byte may be undefined.
+                // An operand of which no byte is selected may be undefined.
                 let taken = self.from[usize::from(selector & 7 >= 4)];
                 defined &= warp.registers.is_defined(taken, lane);
                 let byte = both >> (8 * (selector & 7)) & 0xff;
@@ -173,8 +176,8 @@ impl Operation for Permute {
     }
 }
 
-/// Returns `bfe`, which extracts a bit field. Signed types are extended by the sign of the field, or of the word if the
-/// field ends beyond the word.
+/// Returns the function by which a lane computes `bfe`, which extracts a bit field. Signed types are extended by the
+/// sign of the field, or of the word if the field ends beyond the word.
 fn extract(form: &Form<'_>) -> Option<Compute> {
     let ty = form.ty();
     three(ty, move |a, b, c| {
@@ -192,7 +195,7 @@ fn extract(form: &Form<'_>) -> Option<Compute> {
     })
 }
 
-/// Returns `bfi`, which inserts the low bits of `a` into a bit field of `b`.
+/// Returns the function by which a lane computes `bfi`, which inserts the low bits of `a` into a bit field of `b`.
 fn insert(form: &Form<'_>) -> Option<Compute> {
     let ty = form.ty();
     Some(Box::new(move |[a, b, c, d]| {
@@ -234,7 +237,8 @@ fn leading(form: &Form<'_>) -> Option<Compute> {
     one(ty, move |a| u64::from((a & mask(ty.bits)).leading_zeros() - (64 - ty.bits)))
 }
 
-/// Returns `bfind`, which finds the highest bit that differs from the sign; its result is all ones if there is none.
+/// Returns the function by which a lane computes `bfind`, which finds the highest bit that differs from the sign; its
+/// result is all ones if there is no such bit.
 fn find(form: &Form<'_>) -> Option<Compute> {
     let (ty, shifts) = (form.ty(), form.has("shiftamt"));
     one(ty, move |a| {

@@ -29,7 +29,7 @@ fn number(
     Ok(u64::from_le_bytes(word))
 }
 
-/// Loads the value of a call's parameter for a lane.
+/// Loads the parameter of `bytes` bytes at `address`, which a call passes, for a lane.
 fn parameter(warp: &mut Running<'_>, address: &Address, bytes: usize, lane: usize) -> Result<u64, DeviceFaultKind> {
     number(warp, (address.space.unwrap_or(PtxSpace::Local), address.offset), bytes, lane)
 }

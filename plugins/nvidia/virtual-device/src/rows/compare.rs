@@ -123,7 +123,8 @@ fn put(warp: &mut Running<'_>, to: Option<Destination>, lane: usize, defined: bo
     }
 }
 
-/// Returns `set`, whose result is all ones (for floating-point types 1.0) if the comparison is true, else zero.
+/// Returns the function by which a lane computes `set`, whose result is all ones (for floating-point types 1.0) if the
+/// comparison is true, else zero.
 fn set(form: &Form<'_>) -> Option<Compute> {
     let &[to, ty] = form.types.as_slice() else { return None };
     if ["and", "or", "xor"].iter().any(|word| form.has(word)) {
@@ -167,7 +168,7 @@ impl Operation for Select {
     }
 }
 
-/// Returns `slct`, which selects one of two operands by the sign of a third.
+/// Returns the function by which a lane computes `slct`, which selects one of two operands by the sign of a third.
 fn by_sign(form: &Form<'_>) -> Option<Compute> {
     let by = form.types.last().copied().filter(|_| form.types.len() == 2)?;
     match by.class {

@@ -104,8 +104,8 @@ fn value(ty: Type, bits: u64) -> i128 {
     if ty.is_signed() { i128::from(sign_extend(bits, ty.bits)) } else { i128::from(bits & mask(ty.bits)) }
 }
 
-/// Returns the conversion from a floating-point type to an integer type: out-of-range values saturate, and NaN becomes
-/// zero.
+/// Returns the function that converts an element of the floating-point type `from` to the integer type `to`:
+/// out-of-range values saturate, and NaN becomes zero. `None` without a rounding to an integer.
 fn to_integers(form: &Form<'_>, to: Type, from: Float) -> Option<ConvertElement> {
     let rounding = form.find(Rounding::named)?;
     let flushes = form.has("ftz");

@@ -99,7 +99,8 @@ pub(super) fn fused(form: &Form<'_>) -> Option<Compute> {
         return three(form.ty(), |a, b, c| single(from_single(a).mul_add(from_single(b), from_single(c))));
     }
     if style.float.is_double() {
-        // The remainder of a fused operation may have no binary64 number, so only round-to-nearest is exact.
+        // `mul_add` rounds to nearest. The error of its result need not be a binary64 number, so other roundings cannot
+        // be derived.
         let even = style.rounding == Rounding::Even;
         let fused = move |a, b, c| style.write(style.read(a).mul_add(style.read(b), style.read(c)));
         return if even { three(form.ty(), fused) } else { None };
@@ -107,7 +108,8 @@ pub(super) fn fused(form: &Form<'_>) -> Option<Compute> {
     three(form.ty(), move |a, b, c| style.write(Exact::fused(source.read(a), source.read(b), style.read(c))))
 }
 
-/// Returns `div`, whose quotients are rounded correctly even for approximate opcodes such as `div.approx`.
+/// Returns the function by which a lane computes `div`, whose quotients are rounded correctly even for approximate
+/// opcodes such as `div.approx`.
 pub(super) fn div(form: &Form<'_>) -> Option<Compute> {
     let style = Style::of(form)?;
     if form.ty().bits == 16 {
@@ -130,8 +132,8 @@ pub(super) fn neg(form: &Form<'_>) -> Option<Compute> {
     one(form.ty(), move |a| if style.flushes { style.float.flushed(a) ^ sign } else { a ^ sign })
 }
 
-/// Returns minimum (or maximum if `greater`), for which -0 is less than +0. If one operand is NaN, the result is the
-/// other operand, or NaN with the modifier `.NaN`.
+/// Returns the function by which a lane computes the minimum (or maximum if `greater`), for which -0 is less than +0.
+/// If one operand is NaN, the result is the other operand, or NaN with the modifier `.NaN`.
 pub(super) fn extreme(form: &Form<'_>, greater: bool) -> Option<Compute> {
     let (style, keeps_nan) = (Style::of(form)?, form.has("NaN"));
     if form.has("relu") {

@@ -76,7 +76,7 @@ fn reciprocal(form: &Form<'_>) -> Option<Compute> {
     one(form.ty(), move |a| style.write(Exact::quotient(1.0, style.read(a))))
 }
 
-/// Returns `copysign`: the second operand with the sign of the first.
+/// Returns the function by which a lane computes `copysign`: the second operand with the sign of the first.
 fn copy_sign(form: &Form<'_>) -> Option<Compute> {
     let sign = 1u64 << (form.ty().bits - 1);
     two(form.ty(), move |a, b| a & sign | b & !sign)

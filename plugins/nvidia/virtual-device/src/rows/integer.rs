@@ -82,7 +82,8 @@ pub(super) fn mad(form: &Form<'_>) -> Option<Compute> {
     }
 }
 
-/// Returns `mul24`: the low 32 bits of a product of 24-bit numbers, or with `.hi` the 32 bits from bit 16 on.
+/// Returns the function of `mul24` for two values: the low 32 bits of a product of 24-bit numbers, or with `.hi` the 32
+/// bits from bit 16 on.
 fn product24(form: &Form<'_>) -> Option<impl Fn(u64, u64) -> u64 + Send + Sync + use<>> {
     let signed = form.ty().is_signed();
     let shift = match form.words.as_slice() {
@@ -145,8 +146,8 @@ pub(super) fn sad(form: &Form<'_>) -> Option<Compute> {
     three(ty, move |a, b, c| c.wrapping_add((number(ty, a) - number(ty, b)).unsigned_abs() as u64))
 }
 
-/// Returns `dp4a`: the dot product of four bytes with four bytes, plus a third operand. The opcode's two types are the
-/// types of the bytes of `a` and of `b`.
+/// Returns the function by which a lane computes `dp4a`: the dot product of four bytes with four bytes, plus a third
+/// operand. The opcode's two types are the types of the bytes of `a` and of `b`.
 pub(super) fn dot_bytes(form: &Form<'_>) -> Option<Compute> {
     let &[a_type, b_type] = form.types.as_slice() else { return None };
     let byte = |ty: Type, word: u64, at: u32| {

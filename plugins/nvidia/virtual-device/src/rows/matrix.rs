@@ -15,7 +15,7 @@ pub(super) const ROWS: &[Row] = &[
     Row { name: "stmatrix.sync.aligned", modifiers: MODIFIERS, types: "b8 b16", semantics: Semantics::Warp(store) },
 ];
 
-/// The segment of each of a register's four bytes, and the byte's offset in the segment.
+/// For each of a register's four bytes: the index of its segment, and its offset in the segment in bytes.
 type Bytes = [(usize, usize); 4];
 
 /// A matrix move: the registers, and the location of each byte.

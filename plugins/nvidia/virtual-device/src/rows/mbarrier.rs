@@ -18,7 +18,8 @@ fn word(form: &Form<'_>) -> Type {
     Type::named("u32").unwrap_or(form.ty())
 }
 
-/// Returns the shared-memory address of the mbarrier that a lane names.
+/// Returns the shared-memory address of the mbarrier that a lane names. `form_is_shared` says whether the opcode names
+/// the shared space; if false, the address is generic.
 fn at(warp: &Running<'_>, form_is_shared: bool, address: &Address, lane: usize) -> Result<u64, DeviceFaultKind> {
     let space = if form_is_shared { PtxSpace::Shared } else { PtxSpace::Generic };
     warp.resolve(space, address, lane).map(|(_, at)| at)
@@ -118,7 +119,8 @@ impl Operation for Test {
             warp.set(self.to, lane, is_past.into());
             all &= is_past;
         }
-        // A completed wait orders accesses before the arrivals before accesses after the wait.
+        // A completed wait is a synchronization: accesses before the arrivals are ordered before accesses after the
+        // wait.
         *warp.epoch += u32::from(all);
         // If the phase is not complete, other warps must run first.
         Ok(if all { Next::Continue } else { Next::Yield })

@@ -77,7 +77,8 @@ fn pack(ty: Type, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, Str
     Ok(Box::new(Lanes::new(to, &from, compute)))
 }
 
-/// Returns `cvta`, which converts an address of a space to a generic address, or back with `.to`.
+/// Returns the function by which a lane computes `cvta`, which converts an address of a space to a generic address, or
+/// back with `.to`.
 fn generic_address(form: &Form<'_>) -> Option<Compute> {
     let window = form.find(PtxSpace::named)?.window();
     let to = form.has("to");

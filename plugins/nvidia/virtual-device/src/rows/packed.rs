@@ -2,17 +2,19 @@
 
 use crate::program::{Compute, Type, mask};
 
-/// Returns a compute function of one operand that applies `f` to each element of the type.
+/// Returns the function by which a lane applies `f` to each element of an operand of type `ty`.
 pub(super) fn one(ty: Type, f: impl Fn(u64) -> u64 + Send + Sync + 'static) -> Option<Compute> {
     per_element(ty, move |[a, ..]| f(a))
 }
 
-/// Returns a compute function of two operands that applies `f` to each pair of elements of the type.
+/// Returns the function by which a lane applies `f` to each pair of corresponding elements of two operands of type
+/// `ty`.
 pub(super) fn two(ty: Type, f: impl Fn(u64, u64) -> u64 + Send + Sync + 'static) -> Option<Compute> {
     per_element(ty, move |[a, b, ..]| f(a, b))
 }
 
-/// Returns a compute function of three operands that applies `f` to each triple of elements of the type.
+/// Returns the function by which a lane applies `f` to each triple of corresponding elements of three operands of type
+/// `ty`.
 pub(super) fn three(ty: Type, f: impl Fn(u64, u64, u64) -> u64 + Send + Sync + 'static) -> Option<Compute> {
     per_element(ty, move |[a, b, c, _]| f(a, b, c))
 }

@@ -165,7 +165,7 @@ impl MmaOperand {
             Self::Memory { descriptor, is_turned } => {
                 let matrix_descriptor =
                     MatrixDescriptor::of(warp.read_uniform(*descriptor, "the descriptor of an operand")?, *is_turned)?;
-                // Contiguous bytes in memory: those of an element, or a chunk.
+                // Number of bytes that are contiguous in memory: those of one element if MN-major, otherwise a chunk.
                 let piece = if *is_turned { 2 } else { CHUNK };
                 for (row, own) in all.iter_mut().enumerate() {
                     for at in (0..K_BYTES).step_by(piece) {

@@ -59,7 +59,7 @@ fn statement(cursor: &mut Cursor, statements: &mut Vec<Statement>) -> Result<(),
             cursor.symbol(';')
         }
         ".loc" => {
-            // The directive has no terminator: numbers, then names with values.
+            // `.loc` has no terminator: numbers follow it, then names with values.
             cursor.step();
             while matches!(cursor.kind(), Kind::Integer(_)) {
                 cursor.step();
@@ -130,7 +130,7 @@ pub(super) fn variable(cursor: &mut Cursor) -> Result<Vec<Variable>, PtxError> {
                     cursor.integer("an alignment").ok().filter(|bytes| bytes.is_power_of_two() && *bytes <= MOST);
                 alignment = Some(known.ok_or_else(|| cursor.expected("a power of two"))?);
             }
-            // The space and alignment of a pointer parameter's target.
+            // `.ptr` is followed by the space and the alignment of the memory that a pointer parameter points to.
             ".ptr" => {
                 if matches!(cursor.peeked(), Some(".global" | ".shared" | ".const" | ".local")) {
                     cursor.step();

@@ -11,8 +11,8 @@ use tilewright_target::TargetDescription;
 /// cluster.
 #[derive(Debug, Clone)]
 pub(crate) struct ClusterPlan {
-    /// The accesses within one block's memory. The loads are those of one group of registers, all from the memory of
-    /// one block.
+    /// The stores and loads within one block's memory, and its layout. The loads are those of one group of registers,
+    /// all from the memory of one block.
     pub(super) scratch: Scratch,
     pub(super) groups: Groups,
     /// For each lane bit, then warp bit, then block bit, the distance that it adds: the block from which a thread loads

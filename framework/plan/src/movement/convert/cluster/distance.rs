@@ -6,15 +6,16 @@ use tilewright_layout::f2::{Columns, Solver, Subspace, multiply};
 use super::super::super::ConversionProblem;
 use super::super::super::conversion::Side;
 
-/// A conversion across blocks, seen from each block.
+/// The source of each destination position of a conversion across blocks, relative to the destination's block.
 ///
-/// Position `x` of a block's destination has its element in the block at distance `D x`, as element `E x` of that
-/// block. Both maps are linear.
+/// The element at position `x` of a block's destination is element `E x` of the block at distance `D x`. Both maps are
+/// linear.
 #[derive(Debug, Clone)]
 pub(super) struct Distances {
-    /// The element and the distance that each register bit adds.
+    /// For each register bit, the element and the distance that it adds (over F2) to those of the position.
     registers: Vec<Step>,
-    /// The element and the distance that each lane bit, then each warp bit, then each block bit adds.
+    /// For each lane bit, then each warp bit, then each block bit, the element and the distance that it adds (over F2)
+    /// to those of the position.
     threads: Vec<Step>,
 }
 
@@ -31,12 +32,13 @@ impl Distances {
         let own = Subspace::span(src.registers.iter().chain(&src.threads).copied());
         let blocks: Columns = src.blocks.iter().map(|&column| own.reduce(column)).collect();
         let solver = Solver::new(&blocks);
-        // Free unknowns are zero, so a block that has the element itself takes it from there.
+        // Free unknowns are zero, so a block that holds the element itself has distance zero.
         let step = |column: u64| {
             let distance = solver.solve(own.reduce(column))?;
             Some(Step { element: column ^ multiply(&src.blocks, distance), distance })
         };
-        // Distances are relative to this block, whose elements the source layout gives.
+        // A distance is relative to the destination's own block, so the elements that its block bits add in the source
+        // are subtracted.
         let of_blocks = dst.blocks.iter().zip(&src.blocks).map(|(required, there)| required ^ there);
         Some(Self {
             registers: dst.registers.iter().map(|&column| step(column)).collect::<Option<_>>()?,
@@ -49,7 +51,7 @@ impl Distances {
         self.registers.iter().chain(&self.threads).all(|step| step.distance == 0)
     }
 
-    /// Returns the distance that each lane bit, then each warp bit, then each block bit adds.
+    /// Returns, for each lane bit, then each warp bit, then each block bit, the distance that it adds (over F2).
     pub(super) fn of_threads(&self) -> Columns {
         self.threads.iter().map(|step| step.distance).collect()
     }
@@ -91,10 +93,11 @@ impl Distances {
 /// the thread itself adds).
 #[derive(Debug, Clone)]
 pub(super) struct Groups {
-    /// For each bit of a register's index in its group: the register bits that it stands for, and their element. Each
-    /// is one register bit, combined with further bits so that the distances cancel.
+    /// For each bit of a register's index in its group, the register bits that it stands for and the element that these
+    /// add. The register bits are one bit, combined with bits of the group's index so that their distances cancel.
     near: Vec<(u64, u64)>,
-    /// For each bit of the group's index: its register bit, and the element and the distance that it adds.
+    /// For each bit of the group's index, its register bit, the element that this bit adds, and the distance that it
+    /// adds.
     group_selectors: Vec<(u64, u64, u64)>,
 }
 

@@ -28,8 +28,8 @@ impl ClusterPlan {
         (0..1u64 << self.register_bits).map(of).collect()
     }
 
-    /// Returns the emitters of the loads of each group of registers, and emits the addresses of the memories: a group
-    /// loads from one block.
+    /// Emits the address of the memory from which each group of registers loads, one block's memory for each group.
+    /// Returns the emitters of the groups' loads.
     fn loads<'a>(
         &'a self,
         builder: &mut Builder,

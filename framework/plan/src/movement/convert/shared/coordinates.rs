@@ -47,8 +47,9 @@ impl Coordinates {
     }
 }
 
-/// Returns the elements that the bits of the round's number add (a round is one filling of scratch memory). They are in
-/// the registers of both sides, so every thread has an equal share of each round. An error if there are too few.
+/// Returns one element for each bit of the round's number: the element that the bit adds (a round is one filling of
+/// scratch memory). They are in the registers of both sides, so every thread has an equal share of each round. An error
+/// if there are too few.
 fn numbering(
     conversion: &ConversionProblem,
     taken: &mut Subspace,

@@ -6,8 +6,8 @@ use super::Sides;
 use crate::movement::choose::swizzle::{self, ScratchLayout};
 use crate::movement::tile::{LocatedAccessor, Phase, Tile, find_common_segment};
 
-/// The parameters of a scratch layout: the lanes and banks of writer and reader, the elements of the vector (which one
-/// access moves), and the elements that come first in the banks.
+/// The parameters of a scratch layout: the lanes and banks of writer and reader, the elements of the vector (the
+/// elements of one access), and the elements of the first offset bits that select a bank.
 struct Shape {
     writer: Phase,
     reader: Phase,
@@ -55,8 +55,8 @@ impl Sides<'_> {
         shapes.map(|shape| shape.layout(self.coordinates.kept)).collect()
     }
 
-    /// Returns the parameters of the layout for an instruction on at least one side; `None` if both sides use plain
-    /// accesses or if their slots conflict.
+    /// Returns the parameters of a layout for an instruction on at least one side (`None`: plain accesses there).
+    /// Returns `None` if both sides use plain accesses, or if the slots of the instructions conflict.
     fn tiled(&self, store: Option<&Tile<'_>>, load: Option<&Tile<'_>>) -> Option<Shape> {
         let segment_bits = store.or(load)?.segment_bits();
         let vector = find_common_segment(&[(self.src, store), (self.dst, load)])?;
@@ -83,8 +83,9 @@ impl Shape {
     }
 }
 
-/// Returns sets of elements that come first in the banks: none, or up to `most` further register columns of one side,
-/// which make its accesses wider. Each is (columns from the source, columns from the destination, the columns).
+/// Returns choices of the elements at the first bank bits: none, or up to `most` further register columns of one side,
+/// which make its accesses wider. Each choice is (number of columns from the source, number from the destination, the
+/// columns).
 fn fills(vector: &[u64], src: &LocatedAccessor, dst: &LocatedAccessor, most: usize) -> Vec<(usize, usize, Columns)> {
     let mut fills = vec![(0, 0, Columns::new())];
     for extra in 1..=most {
@@ -94,8 +95,8 @@ fn fills(vector: &[u64], src: &LocatedAccessor, dst: &LocatedAccessor, most: usi
     fills
 }
 
-/// Returns the first `extra` of the register columns `registers` that are independent of the vector; `None` if there
-/// are fewer.
+/// Returns the first `extra` of the register columns `registers` that are linearly independent of the vector; `None` if
+/// there are fewer.
 fn fill(vector: &[u64], registers: &[u64], extra: usize) -> Option<Columns> {
     let mut space = Subspace::span(vector.iter().copied());
     let fill: Columns = registers.iter().copied().filter(|&column| space.insert(column)).take(extra).collect();

@@ -24,8 +24,8 @@ pub(crate) fn plan(conversion: &ConversionProblem, context: &PlanContext<'_>) ->
     Ok(ConversionPlan { path: ConversionKind::Shared, stats, steps: Steps::Scratch(Box::new(scratch)) })
 }
 
-/// Plans the stores of the source's registers and the loads of the destination's, through the memory of the blocks that
-/// `reach` covers.
+/// Plans the stores of the source's registers and the loads of the destination's registers, through the shared memory
+/// of the blocks that `reach` covers.
 pub(crate) fn within(
     conversion: &ConversionProblem,
     reach: Reach,
@@ -106,8 +106,8 @@ impl Best {
 }
 
 impl Sides<'_> {
-    /// Returns the counts of the cheapest accesses of one side in a memory: by the widest plain accesses that fit, or
-    /// by an instruction of `tiles`. `None` if none fits.
+    /// Returns the counts of the cheapest accesses of one side in a memory layout: by the widest plain accesses that
+    /// fit, or by an instruction of `tiles`. `None` if no access fits.
     fn stats(
         &self,
         side: &LocatedAccessor,
@@ -123,7 +123,8 @@ impl Sides<'_> {
         plain.into_iter().chain(tiled).min_by(|a, b| time(a).partial_cmp(&time(b)).unwrap_or(Ordering::Equal))
     }
 
-    /// Builds the plan with this scratch layout and these stores and loads.
+    /// Builds the plan of the conversion from this scratch layout and the counts of its stores and loads; `None` if the
+    /// registers of a lane do not fill whole accesses.
     fn scratch(&self, store: TileStats, load: TileStats, layout: &ScratchLayout) -> Option<Scratch> {
         let (conversion, coordinates) = (self.conversion, self.coordinates);
         let memory = Memory::new(&layout.columns, &[]);
@@ -153,7 +154,7 @@ fn cycles_of(stats: &TileStats, direction: Direction, target: &TargetDescription
 }
 
 /// Returns the scope of the barrier between stores and loads: a warp barrier suffices if no warp reads elements that
-/// another warp stored.
+/// another warp stored. `idle` is the mask of the thread bits whose threads do not store.
 pub(super) fn scope(conversion: &ConversionProblem, idle: u64) -> Scope {
     let lanes = conversion.lane_mask();
     if stays_in_warps(conversion) && idle & !lanes == 0 { Scope::Warp } else { Scope::Block }

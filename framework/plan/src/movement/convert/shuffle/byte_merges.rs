@@ -12,18 +12,20 @@ use super::selects::{Select, Selects, Word};
 use super::words::{WORD_BITS, Words, replicas, room};
 use tilewright_kernel::Element;
 
-/// A byte merge: a destination word whose bytes come from the words `a` and `b`, by the byte selector `even` or `odd`.
+/// A byte merge: a destination word whose bytes come from the words `a` and `b`. The byte selector is `odd` in threads
+/// whose parity is odd, `even` in the others.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ByteMerge {
     pub(super) a: Word,
     pub(super) b: Word,
-    /// Index of the parity of the thread index that chooses between both byte selectors.
+    /// Index of the parity of the thread index that chooses between `even` and `odd`.
     pub(super) parity: u32,
     pub(super) even: u16,
     pub(super) odd: u16,
 }
 
-/// The byte merge of each destination word, with the destination's registers divided into words in register order.
+/// The byte merges that produce all 32-bit words of the destination, one for each word, and the division of the
+/// destination's registers into these words: consecutive registers share a word.
 #[derive(Debug, Clone)]
 pub(super) struct ByteMerges {
     pub(super) byte_merges: Vec<ByteMerge>,
@@ -31,7 +33,7 @@ pub(super) struct ByteMerges {
 }
 
 /// Finds byte merges that replace the last selects of the destination's words `taken`; returns them with the number of
-/// remaining selects. `None` if they would take more operations than the selects.
+/// selects that remain. `None` if byte merges and remaining selects are more operations than the selects alone.
 pub(super) fn byte_merges(
     element: Element,
     words: &Words,
@@ -52,8 +54,8 @@ pub(super) fn byte_merges(
     (byte_merges.byte_merges.len() as u64 + left <= selects.selects.len() as u64).then_some((byte_merges, left))
 }
 
-/// Returns the byte merge that makes destination word `word` of `ordered`; `None` if its bytes are not from two words,
-/// or the choice depends on several parities.
+/// Returns the byte merge that produces the destination word `word` of `ordered`; `None` if its bytes are not from two
+/// words, or the choice depends on several parities.
 fn joined(
     element: Element,
     words: &Words,

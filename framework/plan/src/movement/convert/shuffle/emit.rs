@@ -9,7 +9,7 @@ use super::selects::Word;
 use super::words::Words;
 use super::{Round, ShufflePlan, WORD_BITS};
 
-/// The words of the running thread; each word's operations are emitted when it is first needed.
+/// The words of the running thread as kernel values; a word's operations are emitted when it is first needed.
 struct Emitted<'a> {
     shuffles: &'a ShufflePlan,
     thread: ThreadIndices,
@@ -88,7 +88,7 @@ impl ShufflePlan {
         self.unpack(builder, &self.words, &taken)
     }
 
-    /// Returns for each bit of the thread index the bits that it adds to the index of the lane from which the thread
+    /// Returns, for each bit of the thread index, the bits that it flips in the index of the lane from which the thread
     /// reads.
     fn lane_columns(&self) -> Vec<u64> {
         let mask = (1u64 << self.lane_bits) - 1;

@@ -137,7 +137,8 @@ impl Moves {
         self.iter().fold(Counts::default(), |sum, one| sum.plus(one.counts(words, words_per_element)))
     }
 
-    /// Number of shuffles in [`Moves::counts`] whose lane xor is one of the constants `xors`.
+    /// Returns the number of those shuffles of [`Moves::counts`], for the same arguments, whose lane xor is one of the
+    /// constants `xors`.
     pub(super) fn shuffles_xor(&self, words: u64, words_per_element: u64, xors: LaneXors) -> u64 {
         let across = |one: &Move| match one {
             Move::ShuffleSwap { lane, .. } | Move::Blend { lane, .. } => xors.contains(1 << lane),
@@ -147,8 +148,8 @@ impl Moves {
     }
 }
 
-/// Returns the origin of the destination's elements in the source after the move `by`. If `copies`, the register bit of
-/// the move only numbers replicas; after the move its lane bit does.
+/// Returns the positions, after the move `by`, of the elements that the destination reads from the positions `origin`.
+/// If `copies`, the register bit of the move only numbers replicas; after the move its lane bit does.
 pub(super) fn moved(origin: &Origin, by: Move, copies: bool) -> Origin {
     let all = |positions: &[Position]| positions.iter().map(|&p| by.applied(p)).collect::<Vec<_>>();
     let mut of_threads = all(&origin.of_threads);
@@ -157,7 +158,7 @@ pub(super) fn moved(origin: &Origin, by: Move, copies: bool) -> Origin {
         _ => None,
     };
     if let Some(lane) = lane {
-        // The replica in the own lane is the nearest.
+        // Of the replicas along this lane bit, the one in the destination's own lane is the nearest.
         for (bit, position) in of_threads.iter_mut().enumerate() {
             position.thread = position.thread & !(1 << lane) | u64::from(bit as u32 == lane) << lane;
         }

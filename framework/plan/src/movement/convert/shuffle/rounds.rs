@@ -26,7 +26,7 @@ impl Round {
 
 /// Finds the columns of `P`: for each bit of the thread index, the word index that it adds (over F2) to the number of
 /// the round, to give the destination word of the thread. Every combination of thread bits whose source is thread 0
-/// must read word 0.
+/// must read word 0. `None` if no columns are found.
 ///
 /// Thread bits that need no change of word come first. For each of the others one word bit is found whose source thread
 /// is not yet among the sources. Without replicas on either side this always succeeds: two spaces of equal dimension
@@ -89,7 +89,7 @@ impl Pairs {
 fn search(map: &WordMap, pairs: &Pairs, chosen: &mut Vec<u64>, budget: &mut u32) -> bool {
     let Some(position) = map.of_threads.get(chosen.len()).copied() else { return true };
     let words = 1u64 << map.of_words.len().min(16);
-    // First no change of word, which needs no select; then single bits; then all others.
+    // Words are tried in this order: no change of word, which needs no select; single bits; all others.
     let singles = (0..map.of_words.len()).map(|bit| 1u64 << bit);
     let others = (1..words).filter(|word| !word.is_power_of_two());
     for word in std::iter::once(0).chain(singles).chain(others) {
@@ -117,7 +117,8 @@ pub(super) fn offers(requested: &[Position], source_thread: &[u64]) -> Vec<u64> 
     let all: Vec<u64> = source_thread.iter().chain(&units).copied().collect();
     let solver = Solver::new(&all);
     let word = |unit: &u64| {
-        // Threads from which no thread reads may offer any word: the appended unit vectors solve for them.
+        // A thread from which no thread reads may offer any word; the appended unit vectors make the equations solvable
+        // for it.
         let combination = solver.solve(*unit).unwrap_or(0);
         let asking = requested.iter().enumerate().filter(|(bit, _)| combination >> bit & 1 == 1);
         asking.fold(0, |sum, (_, p)| sum ^ p.register)

@@ -21,7 +21,8 @@ const MOST_WEIGHED: u64 = 1024;
 /// Max number of moves in a sequence.
 const MOST_MOVES: usize = 4;
 
-/// The register bit at the start of the path to a lane bit, and whether no other lane bit is on the path.
+/// The register bit at the start of the path to a lane bit, and whether the path is direct: no other lane bit lies on
+/// it.
 struct Start {
     register: u32,
     direct: bool,
@@ -114,7 +115,8 @@ impl Search<'_> {
         true
     }
 
-    /// Returns candidates for the next step: one move, or a regrouping with the swap that needs it.
+    /// Returns candidates for the next step of the sequence: one move, or a regrouping followed by the swap for which
+    /// it is made.
     fn next(&self, origin: &Origin, moves: &Moves) -> Vec<[Option<Move>; 2]> {
         let inside = lane_local(origin) & !moves.outer;
         let blends = inside.count_ones() < room(self.conversion.element);
@@ -133,7 +135,7 @@ impl Search<'_> {
                 let regroup = Move::Regroup { inner: register, outer };
                 found.push([Some(regroup), Some(Move::Swap { register: outer, lane })]);
             }
-            // Rounds do as much, unless the register bit is swapped next.
+            // The rounds can do the work of this move as well, unless the register bit is swapped next.
             let swapped_next = |&&next: &&u32| {
                 self.start(origin, next).is_some_and(|start| start.register == register && !start.direct)
             };
@@ -161,7 +163,8 @@ impl Search<'_> {
                 return Some(Start { register: register.trailing_zeros(), direct: at == lane });
             }
             if thread == 0 {
-                // The destination has replicas there: a register bit that numbers replicas of the source.
+                // The destination has replicas along this lane bit; its partner is a register bit that numbers replicas
+                // of the source.
                 return (at == lane && taken_in(origin, lane))
                     .then(|| Start { register: self.copies(origin), direct: false });
             }
@@ -181,7 +184,7 @@ impl Search<'_> {
     }
 }
 
-/// Whether no destination position reads the register bit of the move `by`, so that the bit only numbers replicas.
+/// Whether the register bit of the move `by` only numbers replicas, because no destination position reads it.
 fn selects_only_replicas(origin: &Origin, by: Move) -> bool {
     match by {
         Move::Swap { register, .. } | Move::ShuffleSwap { register, .. } | Move::Blend { register, .. } => {
@@ -191,7 +194,7 @@ fn selects_only_replicas(origin: &Origin, by: Move) -> bool {
     }
 }
 
-/// Whether some destination register takes its element from a lane that differs in the bit `lane`.
+/// Whether some destination register reads an element from a lane whose index differs in the bit `lane`.
 fn taken_in(origin: &Origin, lane: u32) -> bool {
     origin.of_registers.iter().any(|p| p.thread >> lane & 1 == 1)
 }

@@ -31,7 +31,7 @@ pub(super) struct Select {
 /// Selects under construction, and the parities of the thread index that are their conditions.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Selects {
-    /// For each parity, the mask of the thread-index bits that it adds.
+    /// For each parity, the mask of the thread-index bits whose parity it is.
     pub(super) parities: Vec<u64>,
     pub(super) selects: Vec<Select>,
     known: FxHashMap<Select, u32>,
@@ -40,7 +40,7 @@ pub(super) struct Selects {
 /// A linear map from threads to word indices, as a function of parities of the thread index.
 #[derive(Debug, Clone)]
 pub(super) struct ByParity {
-    /// For each parity, the bits of the word index that it adds if it is odd.
+    /// For each parity, the bits of the word index that it flips if it is odd.
     added: SmallVec<[u64; 8]>,
 }
 
@@ -51,9 +51,9 @@ impl ByParity {
     }
 }
 
-/// Decomposes two maps from threads to word indices into functions of common parities of the thread index. The maps are
-/// given by the index bits that each thread bit adds. Returns the mask of the thread bits of each parity, and both
-/// maps. `reversed` reverses the order of the parities.
+/// Decomposes two linear maps from threads to word indices into functions of common parities of the thread index. Each
+/// map is given as the word-index bits that each thread bit adds. Returns, for each parity, the mask of its thread
+/// bits, and both maps as functions of the parities. `reversed` reverses the order of the parities.
 pub(super) fn by_parities(taken: &[u64], offered: &[u64], reversed: bool) -> (Vec<u64>, ByParity, ByParity) {
     let (taken, offered) = (swaps(taken), swaps(offered));
     let mut masks: Vec<u64> = Vec::new();
@@ -124,7 +124,7 @@ impl Selects {
         1 << self.parities.len()
     }
 
-    /// Returns the select whose result a word is; `None` for a word of the source or a received word.
+    /// Returns the select whose result `word` is; `None` if `word` is a word of the source or a received word.
     pub(super) fn select(&self, word: Word) -> Option<Select> {
         let Word::Selected(index) = word else { return None };
         self.selects.get(index as usize).copied()

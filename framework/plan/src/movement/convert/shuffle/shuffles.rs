@@ -26,10 +26,11 @@ pub(crate) struct ShufflePlan {
     pub(super) byte_merges: Option<ByteMerges>,
     /// Number of selects that the plan executes.
     pub(super) needed: u64,
-    /// The columns of `P`: for each thread bit, the word that it adds to the index of the round of shuffles whose word
-    /// the thread takes.
+    /// The columns of `P`: for each thread bit, the bits that it flips in a round's number, to give the index of the
+    /// destination word that the thread takes in the round.
     pub(crate) taken_columns: Vec<u64>,
-    /// The columns of the source thread: for each thread bit, the thread-index bits that it adds.
+    /// The columns of the source thread: for each thread bit, the bits that it flips in the index of the thread from
+    /// which it reads.
     pub(crate) source_thread: Vec<u64>,
     /// The constant lane xors by which the target can shuffle.
     pub(super) xors: LaneXors,
@@ -45,7 +46,7 @@ impl ShufflePlan {
     pub(crate) fn chain(&self) -> Counts {
         let mut moving = self.rounds.iter().filter(|round| !round.stays()).peekable();
         let shuffles = u64::from(moving.peek().is_some());
-        // One shuffle stands for all rounds: it has a constant lane xor only if all rounds have.
+        // A single shuffle represents all rounds; it counts as one by a constant lane xor only if every round has one.
         let shuffles_xor = if moving.all(|round| self.across(round).is_some()) { shuffles } else { 0 };
         self.moves.chain(self.xors).plus(Counts { shuffles, shuffles_xor, ..Counts::default() })
     }

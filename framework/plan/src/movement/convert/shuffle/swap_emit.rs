@@ -48,8 +48,8 @@ impl ShufflePlan {
                     let (inner, outer) = (inner_bit(&self.words, inner), outer_bit(&self.words, outer));
                     let [low, high] = [0, 1].map(|kept| self.selector(|element| own_or_other(element, inner, kept)));
                     in_pairs(&mut words, outer, |[a, b]| {
-                        // In the second permute `b` comes first, since the elements that stay in the second word are
-                        // its own.
+                        // In the second permute `b` is the first operand, because the elements that stay in the second
+                        // word come from `b`.
                         [builder.permute_bytes(a, b, low), builder.permute_bytes(b, a, high)]
                     });
                 }
@@ -58,16 +58,17 @@ impl ShufflePlan {
         words
     }
 
-    /// Emits a blend of one word with the lane that differs in a bit: a lane keeps the elements whose index bit `bit`
-    /// equals its own lane bit, and receives the others.
+    /// Emits a blend of one word between the two lanes of `lanes`: each lane keeps the elements for which the bit `bit`
+    /// of the element index equals its own lane bit, and receives the others from the other lane.
     fn blended(&self, builder: &mut Builder, lanes: &Lanes, word: Value, bit: u64) -> Value {
         let [even, odd] = [0, 1].map(|kept| self.selector(|element| own_or_other(element, bit, kept)));
         let received = lanes.across.shuffle(builder, word);
         builder.permute_bytes_with_alternative(word, received, even, (lanes.odd, odd))
     }
 
-    /// Emits a blend of two words with the other lane by one shuffle: the elements that leave the first word are at
-    /// positions without the bit in the shuffled word, those of the second word at positions with the bit.
+    /// Emits a blend of a pair of words between the two lanes of `lanes` by one shuffle. In the shuffled word, elements
+    /// that leave the first word are at indices without the bit `bit`, those that leave the second word at indices with
+    /// it.
     fn blended_pair(&self, builder: &mut Builder, lanes: &Lanes, pair: [Value; 2], bit: u64) -> [Value; 2] {
         let at = |element: u64, half: u64| if half == 1 { element | bit } else { element & !bit };
         let half = |element: u64| u64::from(element & bit != 0);
@@ -82,8 +83,8 @@ impl ShufflePlan {
         })
     }
 
-    /// Returns the byte selector that makes a word of elements of two words. For the element with an index in the new
-    /// word, `source` returns the word (0 or 1) that it comes from and its index there.
+    /// Returns the byte selector that composes a word from the elements of two words. `source` maps the index of an
+    /// element in the new word to the word (0 or 1) that it comes from and its index there.
     fn selector(&self, source: impl Fn(u64) -> (u16, u64)) -> u16 {
         let bytes = u64::from(self.element.bits() / 8);
         let nibble = |byte: u64| {
@@ -94,8 +95,9 @@ impl ShufflePlan {
     }
 }
 
-/// Returns the source of an element as (word, index there): its own word (0) at the same index if the bit `bit` of the
-/// index is `kept`; otherwise the other word (1), at the index with this bit flipped.
+/// Returns the source of the element with index `element` in a blended word, as (word, index): if the bit `bit` of the
+/// index is `kept`, its own word (0) at the same index; otherwise the other lane's word (1), at the index with this bit
+/// flipped.
 fn own_or_other(element: u64, bit: u64, kept: u64) -> (u16, u64) {
     if u64::from(element & bit != 0) == kept { (0, element) } else { (1, element ^ bit) }
 }
@@ -110,7 +112,8 @@ fn inner_bit(words: &Words, register: u32) -> u64 {
     words.src_inner.iter().position(|&bit| bit == register).map_or(0, |at| 1 << at)
 }
 
-/// Replaces each pair of words whose indices differ in one bit by the result of `to` on the pair.
+/// Replaces each pair of words whose indices differ in the bit `bit` (a power of two) by the result of `to` on the
+/// pair.
 fn in_pairs(words: &mut [Value], bit: usize, mut to: impl FnMut([Value; 2]) -> [Value; 2]) {
     for first in (0..words.len()).filter(|word| word & bit == 0) {
         let second = first | bit;
@@ -118,8 +121,8 @@ fn in_pairs(words: &mut [Value], bit: usize, mut to: impl FnMut([Value; 2]) -> [
     }
 }
 
-/// Emits a swap between two lanes by selects and a shuffle: odd lanes exchange their first word for the second word of
-/// even lanes.
+/// Emits a swap of words between two lanes by selects and a shuffle: the lane with the bit set exchanges its word `a`
+/// for the word `b` of the other lane.
 fn traded_by_selects(builder: &mut Builder, lanes: &Lanes, [a, b]: [Value; 2]) -> [Value; 2] {
     let offered = builder.select(lanes.odd, a, b);
     let received = emit_shuffle(builder, offered, lanes.across);

@@ -27,9 +27,9 @@ pub(in super::super) struct Words {
 }
 
 impl Words {
-    /// Partitions registers into words, for elements that come from `origin` after `moves`. The moves fix the role of
-    /// some register bits: within words, or numbering words. `None` if a bit that a move needs within words does not
-    /// stay there.
+    /// Partitions registers into words, for elements that come from the positions `origin` after `moves`. The moves fix
+    /// the role of some register bits: within words, or numbering words. `None` if a register bit that a move needs
+    /// within words does not stay in its lane.
     pub(super) fn new(conversion: &ConversionProblem, origin: &Origin, moves: &Moves) -> Option<Self> {
         let room = room(conversion.element) as usize;
         let lane_local = lane_local(origin);
@@ -86,8 +86,8 @@ pub(super) fn room(element: Element) -> u32 {
     (WORD_BITS / element.bits()).max(1).trailing_zeros()
 }
 
-/// Returns the mask of the source register bits that exactly one destination bit reads: a register bit, which reads
-/// nothing else.
+/// Returns the mask of the source register bits that only a single destination register bit reads, which reads no other
+/// bit. Elements along these bits stay in their lane.
 pub(super) fn lane_local(origin: &Origin) -> u64 {
     let (mut once, mut repeated) = (0, 0);
     for p in &origin.of_registers {
@@ -106,8 +106,8 @@ pub(super) fn gather(replicas: u64, bits: &[u32]) -> u64 {
     bits.iter().enumerate().fold(0, |sum, (at, &bit)| sum | (replicas >> bit & 1) << at)
 }
 
-/// The source position (word, thread) that each bit of a destination word's index adds, and each bit of the thread
-/// index.
+/// The source of each destination word, as a linear map: the source position (word, thread) that each bit of the
+/// destination word's index adds, and that each bit of the thread index adds.
 pub(super) struct WordMap {
     pub(super) of_words: Vec<Position>,
     pub(super) of_threads: Vec<Position>,

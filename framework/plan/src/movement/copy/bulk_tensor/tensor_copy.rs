@@ -26,8 +26,8 @@ pub struct TensorCopy {
     pub map: TensorMap,
     /// The axes of the tensor in the order of the tensor map, the fastest first.
     pub axes: Vec<Dim>,
-    /// Operations that the copying warp executes: the copies of boxes with their bytes, and one arrival at the
-    /// mbarrier.
+    /// Counts of the operations that the copying warp executes: the copies of boxes with their bytes, and one arrival
+    /// at the mbarrier if the copy completes there.
     pub counts: Counts,
     /// Number of global-memory transactions, each of `global.transaction_bytes`.
     pub transactions: u64,
@@ -120,8 +120,9 @@ fn tensor_copies_of(
     })
 }
 
-/// Plans the copy of fewest boxes by any instruction; `None` if there is none. Also returns the rejected instructions,
-/// each with the reason. `direction` is that of the access to shared memory: a store for a copy to shared memory.
+/// Plans the copy with the fewest boxes by any bulk-tensor-copy instruction of the table; `None` if no instruction
+/// fits. Also returns the rejected instructions, each with the reason. `direction` is the direction of the access to
+/// shared memory: a store for a copy to shared memory.
 pub(crate) fn by_tensor_copies(
     problem: &AsyncCopySpec<'_>,
     direction: Direction,
@@ -133,8 +134,8 @@ pub(crate) fn by_tensor_copies(
     best_of(plans, TensorCopy::box_count)
 }
 
-/// Returns the box operand of an instruction that copies boxes in this direction, seen from shared memory; `None` for
-/// other instructions.
+/// Returns the box operand of an instruction that copies boxes, if it accesses shared memory in this direction; `None`
+/// for other instructions.
 fn box_of(row: &Instruction, direction: Direction) -> Option<&TensorCopyOperand> {
     let row_direction = match row.completion {
         Completion::Mbarrier => Direction::Store,
@@ -170,7 +171,8 @@ fn fewest(
     copy_of(problem, row, &tiling, &operand.layouts[box_layout], context)
 }
 
-/// Returns the tiling by the canonical layout that needs fewest boxes, and the index of that canonical layout.
+/// Returns the tiling of the memory by the box layout that needs the fewest boxes, and the index of this box layout in
+/// the operand.
 fn find_best_tiling(
     linear: &LinearLayout,
     first: Dim,
@@ -265,7 +267,7 @@ fn copy_of(
     };
     let roles: Option<Vec<Role>> = row.operands.iter().map(role).collect();
     let outs = problem.memory.linear.outs();
-    // Axes with one element per box come last.
+    // Axes along which a box has one element come last in the tensor map.
     let single = problem.global.axes.iter().map(|&(dim, ..)| (dim, 0));
     let single = single.filter(|(dim, _)| !tiling.axes.iter().any(|(known, _)| known == dim));
     let sizes: Vec<(Dim, u32)> = tiling.axes.iter().copied().chain(single).collect();
@@ -304,8 +306,8 @@ fn copy_of(
     })
 }
 
-/// Returns the number of global-memory transactions, each of `unit` bytes, of one box with these sizes (log2) and this
-/// origin.
+/// Returns the number of global-memory transactions, each of `unit` bytes, that the copy of one box touches. `sizes`
+/// are the axes of the tensor map with log2 of the box's sizes, `begins` is the box's origin.
 fn units(problem: &AsyncCopySpec<'_>, sizes: &[(Dim, u32)], begins: &[u64], unit: u64) -> u64 {
     let bytes = u64::from(problem.element_bits / 8);
     let Some((&(_, row_bits), rows)) = sizes.split_first() else { return 0 };

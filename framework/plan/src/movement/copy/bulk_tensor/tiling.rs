@@ -56,8 +56,8 @@ pub(super) fn tiling(
     Ok(Tiling { axes, box_bits: within as u32, box_starts })
 }
 
-/// Returns the columns of the layout to which the XOR swizzle of `box_layout` was applied; the swizzle is its own
-/// inverse.
+/// Returns the element of each offset bit before the XOR swizzle of `box_layout` was applied to the memory layout; the
+/// swizzle is its own inverse.
 fn undo_swizzle(memory: &LinearLayout, element_bytes: u64, box_layout: &TensorCopyLayout) -> Vec<u64> {
     let columns = memory.columns_of(Dim::OFFSET);
     let at = |bit: usize| {
@@ -77,8 +77,8 @@ fn step(memory: &LinearLayout, column: u64) -> Option<(Dim, u64)> {
     only.filter(|_| moved.next().is_none())
 }
 
-/// Doubles the box along the axis of a step, if the step continues the box; returns false if it does not, or the
-/// instruction cannot copy such a box.
+/// Grows the box `axes` by a step: doubles its size along the axis on which the step moves, if the step continues the
+/// box. Returns false and leaves the box unchanged if it does not, or if the instruction cannot copy such a box.
 fn grows(
     axes: &mut Vec<(Dim, u32)>,
     step: Option<(Dim, u64)>,
