@@ -7,6 +7,7 @@
 //! flow than loops, or with another number of arrivals, has an mbarrier of its own. With warp partitions each dot
 //! allocates its own columns.
 
+use std::cell::OnceCell;
 use std::collections::HashSet;
 
 use tilewright_assign::dot_plan;
@@ -36,6 +37,8 @@ pub(super) struct TensorMemory {
     shared_column: u32,
     /// The number of the program's first group of MMAs, and that of the next one; `None` without an allocation.
     groups: Option<[Value; 2]>,
+    /// The positions of the program's operations, computed when first needed.
+    positions: OnceCell<OpPositions>,
 }
 
 /// The tensor-memory columns and mbarriers of a dot whose MMAs complete before the next operation.
@@ -85,6 +88,7 @@ pub(super) fn start(lowering: &mut Lowering<'_>) {
     let all = &mut lowering.tensor_memory;
     (all.numbered, all.allocation, all.shared_column) = (numbered, Some(allocation), own);
     all.groups = Some([first; 2]);
+    all.positions = OnceCell::from(positions);
 }
 
 /// Emits the deallocation, after all MMAs.
@@ -196,7 +200,7 @@ impl Lowering<'_> {
     /// preceding iteration. Then no warp still waits at an mbarrier when a later group arrives there.
     pub(super) fn follows_barrier(&self, op: Op) -> bool {
         let body = self.body;
-        let positions = OpPositions::of(body);
+        let positions = self.tensor_memory.positions.get_or_init(|| OpPositions::of(body));
         let Some(&(block, at)) = positions.within.get(&op) else { return false };
         let ops = body.ops(block);
         let waits = |op: &Op| body.op(*op).is_dot() || body.op(*op).name() == tw::MMA_WAIT;
