@@ -1,5 +1,6 @@
 //! Lowers layout conversions of tensors in registers.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use tilewright_assign::layouts::replicate_in_blocks;
@@ -57,13 +58,15 @@ impl Lowering<'_> {
         Ok(self.convert_by(&plan, &tensor.values))
     }
 
-    /// Converts registers by a given plan.
+    /// Converts registers by a given plan. Registers that are only renamed stay the same kernel values.
     pub(super) fn convert_by(&mut self, plan: &ConversionPlan, values: &[Value]) -> Vec<Value> {
         let Some(&first) = values.first() else { return Vec::new() };
         let ty = self.builder.type_of(first);
         let words: Vec<Value> = values.iter().map(|&value| self.emit_integer_bits(value)).collect();
         let moved = plan.emit(&mut self.builder, &words);
-        moved.into_iter().map(|value| self.emit_from_integer_bits(value, ty)).collect()
+        let mut known: HashMap<Value, Value> = words.into_iter().zip(values.iter().copied()).collect();
+        let mut restore = |word| *known.entry(word).or_insert_with(|| self.emit_from_integer_bits(word, ty));
+        moved.into_iter().map(&mut restore).collect()
     }
 
     /// Emits the conversion of a scalar to an integer with the same bits, whose width is rounded up to whole bytes, for

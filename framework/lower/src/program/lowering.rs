@@ -14,6 +14,7 @@ use tilewright_tile::{self as tile, Attribute, Body, Op};
 
 use crate::shared_memory::{Access, Annotations, Slice};
 
+use super::control::PointerSum;
 use super::error::{LowerError, Lowered, Reason};
 use super::fixed_plans::FixedPlans;
 use super::groups::Groups;
@@ -59,6 +60,8 @@ pub(super) struct Lowering<'a> {
     pub pending: Pending,
     /// The tensor memory of the kernel.
     pub tensor_memory: TensorMemory,
+    /// The arguments of loops that carry one base for all pointers of a tensor.
+    pub pointer_sums: HashMap<tile::Value, PointerSum>,
     /// A condition under which loads are lowered, besides their masks; `None` means true.
     pub guard: Option<Value>,
     /// For each value index of the function, the kernel values that the value is lowered to; `None` before its
@@ -97,6 +100,7 @@ impl<'a> Lowering<'a> {
             buffers: HashMap::new(),
             pending: Pending::default(),
             tensor_memory: TensorMemory::default(),
+            pointer_sums: HashMap::new(),
             guard: None,
             lowered: Vec::new(),
             uses: Vec::new(),

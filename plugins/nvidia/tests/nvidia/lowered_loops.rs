@@ -87,6 +87,113 @@ fn a_loop_carries_one_pointer_of_those_at_constant_distances() {
     }
 }
 
+/// A loop that sums tiles of 128 rows and 32 columns, of which a lane has 4 rows and 8 columns.
+struct Tiles {
+    /// Operations that define the pointers `%start` of the first tile, from the offsets `%by_row` and `%by_column`.
+    start: &'static str,
+    /// The distance of tiles.
+    step: &'static str,
+}
+
+impl Tiles {
+    fn kernel(&self) -> Kernel {
+        let Self { start, step } = self;
+        // Short names of types in the program.
+        let short = [("PTR", "tensor<128x32x!tt.ptr<i32>, #b>"), ("INT", "tensor<128x32xi32, #b>")];
+        let text = format!(
+            "#b = #ttg.blocked<{{sizePerThread = [1, 1], threadsPerWarp = [8, 4], warpsPerCTA = [4, 1],
+                                order = [1, 0]}}>
+             #r = #ttg.slice<{{dim = 1, parent = #b}}>
+             #c = #ttg.slice<{{dim = 0, parent = #b}}>
+             module attributes {{\"ttg.num-warps\" = 4 : i32, \"ttg.num-ctas\" = 1 : i32, ttg.target = \"cuda:90\",
+                                 \"ttg.threads-per-warp\" = 32 : i32}} {{
+             tt.func public @f(%p: !tt.ptr<i32>, %out: !tt.ptr<i32>, %s: i32, %t: i32, %k: i32) {{
+               %r = tt.make_range {{end = 128 : i32, start = 0 : i32}} : tensor<128xi32, #r>
+               %r1 = tt.expand_dims %r {{axis = 1 : i32}} : tensor<128xi32, #r> -> tensor<128x1xi32, #b>
+               %c = tt.make_range {{end = 32 : i32, start = 0 : i32}} : tensor<32xi32, #c>
+               %c1 = tt.expand_dims %c {{axis = 0 : i32}} : tensor<32xi32, #c> -> tensor<1x32xi32, #b>
+               %rows = tt.broadcast %r1 : tensor<128x1xi32, #b> -> INT
+               %columns = tt.broadcast %c1 : tensor<1x32xi32, #b> -> INT
+               %ss = tt.splat %s : i32 -> INT
+               %ts = tt.splat %t : i32 -> INT
+               %by_row = arith.muli %rows, %ss : INT
+               %by_column = arith.muli %ts, %columns : INT
+               %base = tt.splat %p : !tt.ptr<i32> -> PTR
+               %zero = arith.constant dense<0> : INT
+               %i0 = arith.constant 0 : i32
+               %i1 = arith.constant 1 : i32
+               %seven = arith.constant dense<7> : INT
+               {start}
+               %result, %last = scf.for %i = %i0 to %k step %i1 iter_args(%sum = %zero, %from = %start)
+                   -> (INT, PTR) : i32 {{
+                 %v = tt.load %from : PTR
+                 %next_sum = arith.addi %sum, %v : INT
+                 %next = tt.addptr %from, {step} : PTR, INT
+                 scf.yield %next_sum, %next : INT, PTR
+               }}
+               %behind = tt.load %last : PTR
+               %all = arith.addi %result, %behind : INT
+               %width = arith.constant dense<32> : INT
+               %line = arith.muli %rows, %width : INT
+               %place = arith.addi %line, %columns : INT
+               %to = tt.splat %out : !tt.ptr<i32> -> PTR
+               %at = tt.addptr %to, %place : PTR, INT
+               tt.store %at, %all : PTR
+               tt.return
+             }} }}"
+        );
+        let text = short.iter().fold(text, |text, (name, ty)| text.replace(name, ty));
+        let (target, dialects, imports) = (target("h100"), tilewright_dialects::all(), tilewright_dialects::imports());
+        let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target: &target };
+        compiler
+            .kernel(&text, &ProgramOptions::default(), &mut |_| {})
+            .unwrap_or_else(|error| panic!("{error}: {text}"))
+    }
+}
+
+/// Pointers of rows and columns whose strides are unknown are one base in the loop, and give the elements that the
+/// program names.
+#[test]
+fn a_loop_carries_one_base_of_strided_tiles() {
+    const POINTERS: &str = "%row = tt.addptr %base, %by_row : PTR, INT
+                            %start = tt.addptr %row, %by_column : PTR, INT";
+    const OFFSETS: &str = "%offsets = arith.addi %by_row, %by_column : INT
+                           %start = tt.addptr %base, %offsets : PTR, INT";
+    // No sum of rows and columns, so that each lane has 32 different products.
+    const PRODUCTS: &str = "%mixed = arith.muli %by_row, %columns : INT
+                            %start = tt.addptr %base, %mixed : PTR, INT";
+    // Rows without a constant distance, as if from a table, and columns with one stride.
+    const TABLE: &str = "%odd = arith.remsi %by_row, %seven : INT
+                         %row = tt.addptr %base, %odd : PTR, INT
+                         %start = tt.addptr %row, %by_column : PTR, INT";
+    let (s, t, iterations) = (37i64, 5i64, 3i64);
+    let places: [(&str, fn(i64, i64) -> i64, usize); 4] = [
+        (POINTERS, |row, column| row * 37 + column * 5, 1),
+        (OFFSETS, |row, column| row * 37 + column * 5, 1),
+        (PRODUCTS, |row, column| row * 37 * column, 32),
+        (TABLE, |row, column| row * 37 % 7 + column * 5, 1),
+    ];
+    // The step of all elements, of each row.
+    let steps: [(&str, fn(i64) -> i64, bool); 2] = [("%seven", |_| 7, true), ("%rows", |row| row, false)];
+    let memory: Vec<u8> = (0..160_000u32).flat_map(|at| (at.wrapping_mul(2_654_435_761) >> 7).to_le_bytes()).collect();
+    let word = |at: i64| u32::from_le_bytes(memory[at as usize * 4..][..4].try_into().expect("four bytes"));
+    for (start, place, pointers) in places {
+        for (step, distance, is_equal) in steps {
+            let kernel = Tiles { start, step }.kernel();
+            assert_eq!(carried_pointers(&kernel), if is_equal { pointers } else { 32 }, "{start}, {step}");
+            let given = [Given::Bytes(memory.clone()), Given::Empty(128 * 32 * 4)];
+            let (left, _) = run_block(&target("h100"), &kernel, &given, &[s as u64, t as u64, iterations as u64])
+                .unwrap_or_else(|fault| panic!("{start}, {step}: {fault}"));
+            for (index, found) in left[1].chunks(4).enumerate() {
+                let (row, column) = (index as i64 / 32, index as i64 % 32);
+                let tiles = (0..=iterations).map(|tile| word(place(row, column) + tile * distance(row)));
+                let expected = tiles.fold(0u32, u32::wrapping_add);
+                assert_eq!(found, expected.to_le_bytes(), "{start}, {step}: row {row}, column {column}");
+            }
+        }
+    }
+}
+
 /// Returns a conditional load, with a value for masked elements and one for the other branch.
 fn conditional(load: &str, otherwise: &str) -> String {
     format!(

@@ -30,6 +30,11 @@ impl CarriedRegisters {
         Self((0..1usize << differences.len()).map(carried).collect())
     }
 
+    /// The register that is carried for a register, and the difference to that one.
+    pub(super) fn source(&self, register: usize) -> (usize, i64) {
+        self.0.get(register).copied().unwrap_or((register, 0))
+    }
+
     /// Number of registers that are carried.
     pub(super) fn count(&self) -> usize {
         self.own().count()

@@ -59,7 +59,7 @@ impl Lowering<'_> {
     }
 
     /// As [`Self::flat`], for values that a loop carries in its arguments `like`. Of a tensor, it returns only the
-    /// registers that the loop carries ([`CarriedRegisters`]).
+    /// registers that the loop carries ([`CarriedRegisters`]), or their base.
     pub(super) fn flat_carried(&mut self, values: &[tile::Value], like: &[tile::Value]) -> Lowered<Vec<Value>> {
         self.flatten(values, like, true)
     }
@@ -81,7 +81,10 @@ impl Lowering<'_> {
                             let words = registers.chunks(packing.count).map(|own| packing.pack(&mut self.builder, own));
                             all.extend(words.collect::<Vec<_>>());
                         }
-                        None if are_carried => all.extend(self.carried_registers(like, &layout).select(&registers)),
+                        None if are_carried => match self.carried_base(value, like)? {
+                            Some(base) => all.push(base),
+                            None => all.extend(self.carried_registers(like, &layout).select(&registers)),
+                        },
                         None => all.extend_from_slice(&registers),
                     }
                 }
@@ -149,6 +152,10 @@ impl Lowering<'_> {
                             let words = values.by_ref().take(registers / packing.count);
                             words.flat_map(|word| packing.unpack(&mut self.builder, word)).collect()
                         }
+                        (None, Some(arguments)) if self.pointer_sums.contains_key(&arguments[index]) => {
+                            let base = values.next().ok_or_else(missing)?;
+                            self.expand_base(arguments[index], base).unwrap_or_default()
+                        }
                         (None, Some(arguments)) => {
                             let form = self.carried_registers(arguments[index], &layout);
                             let carried: Vec<Value> = values.by_ref().take(form.count()).collect();
@@ -178,7 +185,7 @@ impl Lowering<'_> {
 
     /// Returns which registers of a tensor a loop carries. The tensor is the loop's argument `argument`, with the
     /// layout `layout`.
-    fn carried_registers(&self, argument: tile::Value, layout: &LinearLayout) -> CarriedRegisters {
+    pub(super) fn carried_registers(&self, argument: tile::Value, layout: &LinearLayout) -> CarriedRegisters {
         let element = self.body.ty(argument).element();
         let is_moved = matches!(element, tile::TileType::Pointer(_) | tile::TileType::Integer(32 | 64, _));
         CarriedRegisters::of(layout, self.axis_info.get(argument).filter(|_| is_moved))

@@ -5,8 +5,10 @@ mod choice;
 mod counted;
 mod flat;
 mod guarded_loads;
+mod pointer_sum;
 mod repeated;
 
 pub(super) use choice::{chosen, inlined, lower_branch, switched};
 pub(super) use counted::counted;
+pub(super) use pointer_sum::PointerSum;
 pub(super) use repeated::repeated;

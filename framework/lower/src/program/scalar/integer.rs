@@ -36,8 +36,11 @@ fn moved(scalar: &mut Scalar<'_>, pointer: Value, offset: Value) -> Lowered<Resu
         return Err(Reason::malformed("an address is expected"));
     };
     let bits = to.pointee.element_bits().ok_or_else(|| Reason::malformed("the pointee type has no width"))?;
-    let bytes = u64::from(bits.div_ceil(8));
-    let builder = &mut *scalar.builder;
+    Ok(one(add_elements(scalar.builder, pointer, offset, u64::from(bits.div_ceil(8)))))
+}
+
+/// Emits a pointer plus an offset in elements of `bytes` bytes.
+pub(in crate::program) fn add_elements(builder: &mut Builder, pointer: Value, offset: Value, bytes: u64) -> Value {
     let wide = stored(builder.type_of(pointer));
     let offset = resized_signed(builder, offset, wide);
     let scaled = if bytes == 1 {
@@ -46,7 +49,7 @@ fn moved(scalar: &mut Scalar<'_>, pointer: Value, offset: Value) -> Lowered<Resu
         let bytes = builder.constant(wide, bytes);
         builder.binary(Binary::Mul, offset, bytes)
     };
-    Ok(one(builder.ptr_add(pointer, scaled)))
+    builder.ptr_add(pointer, scaled)
 }
 
 /// Emits a sign extension or truncation of an integer to the type `ty`.

@@ -15,5 +15,6 @@ mod scalar_operation;
 pub(super) use constant::{constant, scalar_constant};
 pub(super) use elementwise::{elementwise, is_known};
 pub(super) use float::in_single;
+pub(super) use integer::add_elements;
 pub(super) use mapped::mapped;
 use scalar_operation::{Results, Scalar, one};
