@@ -13,6 +13,7 @@ pub mod damage;
 pub mod dots;
 pub mod emulated;
 pub mod explicit;
+pub mod exponentials;
 pub mod kernels;
 pub mod layouts;
 pub mod lines;

@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used)]
 
 use crate::targets::target;
-use tilewright_vendor_testkit::operations;
 use tilewright_vendor_testkit::prelude::*;
+use tilewright_vendor_testkit::{exponentials, operations};
 
 /// Returns the assembly of the kernels after LLVM's assembler and linker have accepted it.
 fn assembled(name: &str, kernels: Vec<Kernel>) -> String {
@@ -35,6 +35,11 @@ fn arithmetic_of_every_element_is_assembled() {
         assert!(body(&text, "k_f_div_f16").contains("v_div_fixup_f16"), "{}", body(&text, "k_f_div_f16"));
         assert!(body(&text, "k_f_nearest_f32").contains("v_rndne_f32"), "{}", body(&text, "k_f_nearest_f32"));
     }
+}
+
+#[test]
+fn exponentials_have_the_error_of_their_product() {
+    exponentials::errors_are_those_of_the_product(&target("mi300x"));
 }
 
 #[test]

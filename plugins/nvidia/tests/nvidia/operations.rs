@@ -2,7 +2,7 @@
 //! installed, accepts it.
 
 use crate::prelude::*;
-use tilewright_vendor_testkit::operations;
+use tilewright_vendor_testkit::{exponentials, operations};
 
 const LAUNCH: Launch = Launch::new(32, 4);
 
@@ -31,6 +31,11 @@ fn arithmetic_of_every_element_is_assembled() {
         let ptx = assembled(name, operations::arithmetic(LAUNCH));
         assert!(!ptx.contains("call"), "{name}: {}", ptx.lines().find(|line| line.contains("call")).unwrap());
     }
+}
+
+#[test]
+fn exponentials_have_the_error_of_their_product() {
+    exponentials::errors_are_those_of_the_product(&target("h100"));
 }
 
 #[test]

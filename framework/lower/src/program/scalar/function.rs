@@ -1,6 +1,6 @@
 //! Lowers math functions that the kernel IR names ([`MathFunction`]).
 
-use tilewright_kernel::{Builder, Cast, Element, MathFunction, Op, Type, Value};
+use tilewright_kernel::{Binary, Builder, Cast, Element, MathFunction, Op, Type, Value};
 use tilewright_tile::op::name::{arith, math, tt};
 
 use super::super::error::{Lowered, Reason};
@@ -15,6 +15,7 @@ pub(super) fn apply(scalar: &mut Scalar<'_>, name: &str) -> Option<Lowered<Resul
                 [MathFunction::Sin, MathFunction::Cos].map(|function| of(scalar.builder, function, values));
             return Some(Ok(Results::from_slice(&[sine, cosine])));
         }
+        math::EXP if is_single(scalar) => return Some(Ok(one(exponential(scalar.builder, values)))),
         math::FPOWI => return Some(integer_power(scalar)),
         tt::EXTERN_ELEMENTWISE => {
             let (symbol, library) = (scalar.keyword("symbol"), scalar.keyword("libname"));
@@ -55,6 +56,23 @@ fn of(builder: &mut Builder, function: MathFunction, values: &[Value]) -> Value 
     in_single(builder, values, |builder, values| {
         let ty = values.first().map_or(Type::Scalar(Element::F32), |&value| builder.type_of(value));
         builder.value(ty, Op::Math { function, operands: values.to_vec() })
+    })
+}
+
+/// Whether the first operand is a floating-point number of at most 32 bits.
+fn is_single(scalar: &Scalar<'_>) -> bool {
+    let ty = scalar.values.first().map(|&value| scalar.builder.type_of(value));
+    ty.is_some_and(|ty| ty.element().is_some_and(Element::is_float) && ty.bits() <= 32)
+}
+
+/// Emits `2^(x log2 e)` in binary32, as Triton does. The product is rounded, so that the relative error grows with the
+/// argument; `tw.math.exp` corrects it.
+fn exponential(builder: &mut Builder, values: &[Value]) -> Value {
+    in_single(builder, values, |builder, values| {
+        let bits = std::f32::consts::LOG2_E.to_bits();
+        let log2_e = builder.constant(Type::Scalar(Element::F32), u64::from(bits));
+        let product = builder.binary(Binary::FMul, values[0], log2_e);
+        builder.math(MathFunction::Exp2, &[product])
     })
 }
 
