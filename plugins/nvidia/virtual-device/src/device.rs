@@ -18,6 +18,7 @@ pub struct VirtualDevice {
     /// Handles of buffers (indices in global memory) and of loaded code, which the device has given out.
     given: HandleTable<u64, Loaded>,
     last: LaunchReport,
+    replicated_stores: bool,
 }
 
 /// The decoded kernels of an artifact, ready to run.
@@ -35,7 +36,17 @@ impl VirtualDevice {
     #[must_use]
     pub fn new(target: TargetDescription, instructions: Vec<Instruction>) -> Self {
         let (global, given, last) = (Global::default(), HandleTable::default(), LaunchReport::default());
-        Self { target, instructions, global, given, last }
+        Self { target, instructions, global, given, last, replicated_stores: false }
+    }
+
+    /// Lets several lanes store to an address of shared memory by one instruction without synchronization; one of the
+    /// values stays.
+    ///
+    /// Triton's kernels do so for tensors that lanes or warps hold several times, also where the replicas differ by
+    /// rounding. By default it is a fault, unless lanes of one warp store equal values.
+    #[must_use]
+    pub fn with_replicated_stores(self) -> Self {
+        Self { replicated_stores: true, ..self }
     }
 
     /// Returns the counts of the last launch that completed.
@@ -261,6 +272,7 @@ impl Device for VirtualDevice {
             threads: [metadata.lanes * metadata.warps, 1, 1],
             dynamic_bytes: metadata.shared_bytes.saturating_sub(program.shared_bytes),
             parameters: &parameters,
+            replicated_stores: self.replicated_stores,
             most_steps: MOST_STEPS,
         };
         let ran = run(program, &launch, &mut self.global);

@@ -6,6 +6,7 @@ mod byte_casts;
 mod emitted;
 mod faults;
 mod foreign;
+mod foreign_forms;
 mod predicated;
 mod programs;
 mod rows;

@@ -19,10 +19,11 @@ pub(crate) fn run(
     let threads = launch.threads.iter().product::<u32>();
     let mut warps: Vec<Warp> =
         (0..threads.div_ceil(LANES as u32)).map(|number| Warp::new(program, launch, number)).collect();
-    let mut shared = Shared::new((program.shared_bytes + launch.dynamic_bytes) as usize);
+    let mut shared = Shared::new((program.shared_bytes + launch.dynamic_bytes) as usize, launch.replicated_stores);
     let mut report = LaunchReport::default();
     let mut transactions = [0; 2];
     let mut steps_left = launch.most_steps;
+    let mut issued = vec![0; program.steps.len()];
     let [x, y, z] = launch.grid;
     let blocks = (0..z).flat_map(|z| (0..y).flat_map(move |y| (0..x).map(move |x| [x, y, z])));
     for block in blocks {
@@ -38,12 +39,17 @@ pub(crate) fn run(
             transactions: &mut transactions,
             printed: &mut report.printed,
             steps_left: &mut steps_left,
+            issued: &mut issued,
             most_steps: launch.most_steps,
         };
         block::run(&mut warps, &mut around)?;
         report.counts = warps.iter().fold(report.counts, |most, warp| most.componentwise_max(warp.counts));
+        report.totals = warps.iter().fold(report.totals, |sum, warp| sum.plus(warp.counts));
     }
     [report.transactions_loaded, report.transactions_stored] = transactions;
+    for (step, count) in program.steps.iter().zip(issued).filter(|&(_, count)| count > 0) {
+        *report.issued.entry(step.opcode.clone()).or_default() += count;
+    }
     report.instructions = launch.most_steps - steps_left;
     Ok(report)
 }

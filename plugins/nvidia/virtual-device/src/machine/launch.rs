@@ -1,5 +1,7 @@
 //! The parameters and the report of a launch.
 
+use std::collections::BTreeMap;
+
 use tilewright_kernel::Counts;
 use tilewright_target::TargetDescription;
 
@@ -14,6 +16,8 @@ pub(crate) struct Launch<'a> {
     pub(crate) dynamic_bytes: u64,
     /// Bytes of the kernel's parameters.
     pub(crate) parameters: &'a [u8],
+    /// Whether several lanes may store to an address of shared memory by one instruction without synchronization.
+    pub(crate) replicated_stores: bool,
     /// Max instructions of the launch, summed over all warps.
     pub(crate) most_steps: u64,
 }
@@ -23,6 +27,11 @@ pub(crate) struct Launch<'a> {
 pub struct LaunchReport {
     /// Counts of one warp: for each count, the maximum over all warps of all blocks.
     pub counts: Counts,
+    /// Counts summed over all warps of all blocks.
+    pub totals: Counts,
+    /// Number of instructions issued for each opcode of the text, summed over all warps. An instruction whose guard
+    /// holds for no lane is issued too; one that a branch skips is not.
+    pub issued: BTreeMap<String, u64>,
     /// Number of global-memory sectors that loads touched, summed over all accesses.
     pub transactions_loaded: u64,
     /// Number of global-memory sectors that stores touched, summed over all accesses.

@@ -13,6 +13,7 @@ mod lanes;
 mod launch;
 mod mbarrier;
 mod memory;
+mod metrics;
 mod mma_reads;
 mod operand;
 mod registers;

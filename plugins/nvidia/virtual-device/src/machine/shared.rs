@@ -54,14 +54,17 @@ pub(crate) struct Shared {
     /// Whether warps also synchronize by other means than barriers of the whole block. If true, races between warps are
     /// not reported.
     other_orders: bool,
+    /// Whether several lanes may store to an address by one instruction without synchronization.
+    replicated_stores: bool,
     pub(super) mbarriers: BTreeMap<u64, Mbarrier>,
     /// Bulk copies in flight that arrive at each mbarrier, by its address, the oldest first.
     pub(super) arriving: BTreeMap<u64, VecDeque<PendingBulkLoad>>,
 }
 
 impl Shared {
-    pub(super) fn new(bytes: usize) -> Self {
+    pub(super) fn new(bytes: usize, replicated_stores: bool) -> Self {
         Self {
+            replicated_stores,
             bytes: vec![0; bytes],
             state: vec![State::default(); bytes],
             writes: vec![Record::default(); bytes],
@@ -150,10 +153,10 @@ impl Shared {
             self.check_not_being_read(at, who)?;
             let write = self.writes[at];
             let is_same = write.warp == who.warp
-                && write.step == who.step
                 && write.epoch == who.epoch
                 && self.bytes[at] == byte
                 && self.state[at].is_written == is_defined;
+            let is_same = write.step == who.step && (is_same || self.replicated_stores);
             if !is_same && self.races(&write, who) {
                 return Err(self.race(Direction::Store, at, Direction::Store, &write, who));
             }

@@ -101,6 +101,51 @@ impl Tensor {
         Some(Self { address, sizes, strides, box_sizes, rank, element_bytes: byte(1), mode: byte(2), outside })
     }
 
+    /// Returns a map whose fields are all still to be replaced, as the device makes it from 128 zeros.
+    pub(crate) fn blank() -> Self {
+        let none = [0; MAX_RANK];
+        Self { address: 0, sizes: none, strides: none, box_sizes: none, rank: 0, element_bytes: 0, mode: 0, outside: 0 }
+    }
+
+    /// Replaces a field, given by its name in PTX ISA, "tensormap.replace"; `axis` is the number of the axis for the
+    /// fields that have one. An error message if the value is not supported.
+    pub(crate) fn replace(&mut self, field: &str, axis: usize, value: u64) -> Result<(), String> {
+        let wrong = || format!("`{field}` of a tensor map: {value:#x} is not supported");
+        if axis >= MAX_RANK {
+            return Err(format!("`{field}` of axis {axis}; a tensor map has at most {MAX_RANK} axes"));
+        }
+        let is_supported = match field {
+            "rank" => value < MAX_RANK as u64,
+            "global_address" | "global_stride" => value.is_multiple_of(BULK_ALIGNMENT) && axis + 1 < MAX_RANK,
+            "box_dim" => (1..=256).contains(&value),
+            "element_stride" => value == 1,
+            "interleave_layout" => value == 0,
+            "swizzle_mode" => value <= 3,
+            "fill_mode" => value <= 1,
+            "global_dim" => true,
+            _ => element_bytes(value).is_some(),
+        };
+        if !is_supported {
+            return Err(wrong());
+        }
+        match field {
+            "rank" => self.rank = value as usize + 1,
+            "global_address" => self.address = value,
+            // The stride along the first axis is the size of an element.
+            "global_stride" => self.strides[axis + 1] = value,
+            "global_dim" => self.sizes[axis] = value,
+            "box_dim" => self.box_sizes[axis] = value,
+            "swizzle_mode" => self.mode = value,
+            "fill_mode" => self.outside = if value == 0 { 0 } else { 0xff },
+            "elemtype" => {
+                self.element_bytes = element_bytes(value).ok_or_else(wrong)?;
+                self.strides[0] = self.element_bytes;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
     /// Returns the number of bytes of a box in shared memory.
     pub(crate) fn box_bytes(&self) -> u64 {
         self.box_sizes.iter().take(self.rank).fold(self.element_bytes, |bytes, &size| bytes.saturating_mul(size))
@@ -130,6 +175,12 @@ impl Tensor {
         let chunks = (1 << self.mode) - 1;
         address ^ ((address >> 7 & chunks) << 4)
     }
+}
+
+/// Returns the bytes of an element by the code of its type in PTX ISA, "tensormap.replace"; `None` for packed types.
+fn element_bytes(code: u64) -> Option<u64> {
+    // u8, u16, u32, s32, u64, s64, f16, f32, f32.ftz, f64, bf16, tf32, tf32.ftz
+    [1, 2, 4, 4, 8, 8, 2, 4, 4, 8, 2, 4, 4].get(code as usize).copied()
 }
 
 /// Alignment in bytes that addresses, strides and sizes of bulk copies need.

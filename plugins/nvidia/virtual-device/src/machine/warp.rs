@@ -48,6 +48,8 @@ pub(super) struct BlockContext<'a> {
     /// Number of instructions that all warps together may still execute in this launch.
     pub(super) steps_left: &'a mut u64,
     pub(super) most_steps: u64,
+    /// For each step of the program, how often a warp has issued it.
+    pub(super) issued: &'a mut [u64],
 }
 
 /// Number of instructions after which a warp that does not wait yields to the other warps.
@@ -159,6 +161,7 @@ impl Warp {
                 Err(kind) => return Err(self.fault(around, number, kind)),
             };
             waited = 0;
+            around.issued[number as usize] += 1;
             if let Some(standing) = self.go(next, active, around.program.reconvergence[number as usize]) {
                 self.standing = standing;
                 return Ok(());

@@ -8,7 +8,7 @@ use crate::machine::{Accessor, DeviceFaultKind, LANES, Operation, PtxSpace, Runn
 use crate::program::{Compute, Form, Operands, Row, Semantics, Type, mask, sign_extend};
 
 const MODIFIERS: &str = "relaxed acquire release acq_rel cta cluster gpu sys global shared shared::cta and or xor cas \
-                         exch add inc dec min max noftz L1:: L2::";
+                         exch add inc dec min max noftz v2 v4 v8 L1:: L2::";
 const TYPES: &str = "b16 b32 b64 u32 u64 s32 s64 f16 bf16 f16x2 bf16x2 f32 f64";
 
 pub(super) const ROWS: &[Row] = &[
@@ -43,34 +43,55 @@ fn updated(form: &Form<'_>) -> Option<Compute> {
 
 const OPERATIONS: [&str; 10] = ["and", "or", "xor", "cas", "exch", "add", "inc", "dec", "min", "max"];
 
+/// Returns the number of adjacent elements that each lane updates: 1, or 2 to 8 for vectors of floating-point numbers.
+fn elements(form: &Form<'_>) -> Result<usize, String> {
+    let Some(count) = form.find(|word| word.strip_prefix('v')?.parse().ok()) else { return Ok(1) };
+    let fits = form.ty().float().is_some() && form.ty().width() as usize * count <= 128;
+    if fits { Ok(count) } else { Err(form.unknown()) }
+}
+
 fn update(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, String> {
     let compute = updated(form).filter(|_| form.types.len() == 1).ok_or_else(|| form.unknown())?;
-    let ty = form.ty();
+    let (ty, count) = (form.ty(), elements(form)?);
     let gives = form.opcode.starts_with("atom");
     let (first, terms) = (usize::from(gives), if form.has("cas") { 2 } else { 1 });
     operands.expect(first + 1 + terms..=first + 2 + terms)?;
-    let to = if gives { operands.destination(0)? } else { None };
+    let to = if gives { operands.destinations(0)? } else { vec![None; count] };
     let address = operands.address(first)?;
-    let from = (0..terms).map(|term| operands.source(first + 1 + term, ty)).collect::<Result<Vec<_>, _>>()?;
+    let from = (0..terms).map(|term| operands.sources(first + 1 + term, ty)).collect::<Result<Vec<_>, _>>()?;
+    if to.len() != count || from.iter().any(|registers| registers.len() != count) {
+        return Err(format!("`{}` takes groups of {count} registers", form.opcode));
+    }
     let space = form.find(PtxSpace::named).unwrap_or(PtxSpace::Generic);
+    let bytes = u64::from(ty.width() / 8);
     Ok(each(move |warp| {
         let mut addresses = [None; LANES];
         for lane in warp.lanes() {
-            let resolved = warp.resolve(space, &address, lane)?;
-            let mut values = [0; 4];
-            for (value, &register) in values[1..].iter_mut().zip(&from) {
-                *value = warp.read_defined(register, lane, "an operand of the update")? & mask(ty.width());
+            let (space, start) = warp.resolve(space, &address, lane)?;
+            if !start.is_multiple_of(bytes * count as u64) {
+                return Err(misaligned((space, start), bytes * count as u64, lane));
             }
-            let old = swap(warp, resolved, ty, lane, |old| {
-                values[0] = old;
-                compute(values) & mask(ty.width())
-            })?;
-            addresses[lane] = Some(resolved);
-            warp.set(to, lane, ty.extend_all_elements(old));
+            for (element, &to) in to.iter().enumerate() {
+                let mut values = [0; 4];
+                for (value, registers) in values[1..].iter_mut().zip(&from) {
+                    let register = registers[element];
+                    *value = warp.read_defined(register, lane, "an operand of the update")? & mask(ty.width());
+                }
+                let old = swap(warp, (space, start + element as u64 * bytes), ty, lane, |old| {
+                    values[0] = old;
+                    compute(values) & mask(ty.width())
+                })?;
+                warp.set(to, lane, ty.extend_all_elements(old));
+            }
+            addresses[lane] = Some((space, start));
         }
         let global = addresses.map(|resolved| resolved.filter(|(space, _)| *space == PtxSpace::Global));
-        warp.count(Direction::Store, &global, ty.width() / 8)
+        warp.count(Direction::Store, &global, bytes as u32 * count as u32)
     }))
+}
+
+fn misaligned((space, address): (PtxSpace, u64), alignment: u64, lane: usize) -> DeviceFaultKind {
+    DeviceFaultKind::Misaligned { direction: Direction::Store, space, address, alignment, lane: lane as u32 }
 }
 
 /// Replaces a lane's value in memory by `update` of it, and returns the old value.
@@ -82,10 +103,6 @@ fn swap(
     update: impl FnOnce(u64) -> u64,
 ) -> Result<u64, DeviceFaultKind> {
     let bytes = (ty.width() / 8) as usize;
-    if !address.is_multiple_of(bytes as u64) {
-        let (direction, alignment) = (Direction::Store, bytes as u64);
-        return Err(DeviceFaultKind::Misaligned { direction, space, address, alignment, lane: lane as u32 });
-    }
     let mut word = [0u8; 8];
     if space == PtxSpace::Shared {
         let who = Accessor { atomic: true, ..warp.accessor(lane) };

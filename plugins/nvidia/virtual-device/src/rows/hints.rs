@@ -5,7 +5,7 @@ use crate::machine::{Lanes, Operation, each};
 use crate::program::{Form, Operands, Row, Semantics};
 
 const FENCES: &str = "sc acq_rel acquire release cta cluster gpu sys proxy alias async global shared::cta shared::cluster \
-                      generic mbarrier_init";
+                      generic mbarrier_init tensormap::generic";
 const CACHES: &str = "global local L1 L2 L1:: L2:: generic level:: v2 const param tensormap";
 
 pub(super) const ROWS: &[Row] = &[

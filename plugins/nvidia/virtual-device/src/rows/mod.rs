@@ -30,6 +30,7 @@ mod moves;
 mod packed;
 mod shuffle;
 mod table;
+mod tensor_map;
 mod vote;
 mod wgmma;
 

@@ -18,6 +18,7 @@ use super::mbarrier;
 use super::mma;
 use super::moves;
 use super::shuffle;
+use super::tensor_map;
 use super::vote;
 use super::wgmma;
 use crate::program::Row;
@@ -42,6 +43,7 @@ pub(crate) const ROWS: &[&[Row]] = &[
     wgmma::ROWS,
     copy::ROWS,
     bulk::ROWS,
+    tensor_map::ROWS,
     mbarrier::ROWS,
     hints::ROWS,
 ];
