@@ -1,5 +1,5 @@
 //! Forms of PTX that other compilers emit and this plugin does not: updates of vectors, tensor maps that the device
-//! makes, and stores of replicated values.
+//! makes, bulk reductions, calls of functions, and stores of replicated values.
 
 use crate::prelude::*;
 use crate::virtual_device::bench::{Given, Shape, device, device_of, kernel, run, run_on, words};
@@ -113,4 +113,60 @@ fn a_tensor_map_is_made_on_the_device() {
         let error = run_map(&FIELDS.replace(field, other)).unwrap_err().to_string();
         assert!(error.contains(words), "{error}");
     }
+}
+
+#[test]
+fn a_bulk_reduction_updates_elements_in_bounds() {
+    // The box at column 6, row 1 has columns 6 and 7 in bounds; lane `l` stores `l` plus 100 in the box.
+    let text = copy_through_map(&FIELDS.replace("[m], 7;", "[m], 2;")).replace(
+        "@%p0 cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [box], [%d1, {%r6, %r7}], [b];",
+        "mov.u32 %r3, box; add.u32 %r3, %r3, %r1; add.u32 %r8, %lane, 100; st.shared.u32 [%r3], %r8; bar.sync 0; \
+         @%p0 cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.tile.bulk_group [%d1, {%r6, %r7}], [box]; \
+         @%p0 cp.async.bulk.commit_group; @%p0 cp.async.bulk.wait_group 0; ret;",
+    );
+    let run = |text: &str| {
+        let tensor: Vec<u8> = (0..160u32).flat_map(u32::to_le_bytes).collect();
+        run_on(&mut device_of("h100").1, text, "k", Shape::warps(1), &[Given::Buffer(tensor)])
+    };
+    let left = words(&run(&text).unwrap().0[0]);
+    let added: Vec<u32> = left[..48].iter().zip(0..).map(|(&word, index)| word - index).collect();
+    let expected = |index: usize| [(18, 100), (19, 101), (30, 104), (31, 105)].iter().find(|&&(at, _)| at == index);
+    for (index, added) in added.into_iter().enumerate() {
+        assert_eq!(added, expected(index).map_or(0, |&(_, added)| added), "word {index}");
+    }
+    let error =
+        run(&text.replace("cta.add.tile", "cta.inc.tile").replace("[m], 2;", "[m], 7;")).unwrap_err().to_string();
+    assert!(error.contains("`inc` of elements of Some(\"f32\")"), "{error}");
+}
+
+/// Functions: `twice` returns early for large numbers, `thrice` calls it, and both have registers of the same names.
+const FUNCTIONS: &str = ".func (.param .b32 twice_result) twice(.param .b32 twice_a)\n{ .reg .b32 %r<3>; .reg .pred %p<2>; \
+    ld.param.b32 %r1, [twice_a]; setp.gt.u32 %p1, %r1, 20; st.param.b32 [twice_result], %r1; @%p1 ret; \
+    add.u32 %r1, %r1, %r1; st.param.b32 [twice_result], %r1; ret; }\n\
+    .func (.param .b32 thrice_result) thrice(.param .b32 thrice_a)\n{ .reg .b32 %r<4>; ld.param.b32 %r1, [thrice_a]; \
+    { .param .b32 x; .param .b32 y; st.param.b32 [x], %r1; call.uni (y), twice, (x); ld.param.b32 %r2, [y]; } \
+    add.u32 %r2, %r2, %r1; st.param.b32 [thrice_result], %r2; ret; }\n";
+
+fn run_calling(body: &str, functions: &str) -> Result<Vec<u32>, DeviceError> {
+    let store = "mul.wide.u32 %d0, %lane, 4; add.u64 %d0, %d0, %io; st.global.u32 [%d0], %r0;";
+    let (head, entry) =
+        kernel(&format!("{body} {store}")).split_once(".visible").map(|(a, b)| (a.to_owned(), b.to_owned())).unwrap();
+    let text = format!("{head}{functions}.visible{entry}");
+    run(&text, "k", Shape::warps(1), &[Given::Buffer(vec![0; 128])]).map(|(left, _)| words(&left[0]))
+}
+
+#[test]
+fn functions_of_the_module_are_called() {
+    let call =
+        "{ .param .b32 x; .param .b32 y; st.param.b32 [x], %lane; call.uni (y), thrice, (x); ld.param.b32 %r0, [y]; }";
+    let thrice = |lane: u32| if lane > 20 { 2 * lane } else { 3 * lane };
+    assert_eq!(run_calling(call, FUNCTIONS).unwrap(), (0..32).map(thrice).collect::<Vec<_>>());
+    // Only lanes with the predicate call.
+    let guarded = format!("setp.lt.u32 %p0, %lane, 4; {}", call.replace("call.uni", "st.param.b32 [y], 7; @%p0 call"));
+    let expected = |lane: u32| if lane < 4 { 3 * lane } else { 7 };
+    assert_eq!(run_calling(&guarded, FUNCTIONS).unwrap(), (0..32).map(expected).collect::<Vec<_>>());
+    let error = |body: &str, functions: &str| run_calling(body, functions).unwrap_err().to_string();
+    assert!(error(&call.replace("(x)", "(x, x)"), FUNCTIONS).contains("has 3 variables, the function 2"));
+    assert!(error(&call.replace("(x)", "(z)"), FUNCTIONS).contains("`z` is not a parameter"));
+    assert!(error(call, &FUNCTIONS.replace("(y), twice", "(y), thrice")).contains("calls itself"));
 }

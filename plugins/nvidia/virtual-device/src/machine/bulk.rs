@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 
 use super::in_flight::{PendingBulkLoad, PendingBulkStore};
 use super::{DeviceFaultKind, PtxSpace, Running};
+use crate::program::Compute;
 
 impl Running<'_> {
     /// Issues a bulk copy to shared memory, which arrives at an mbarrier. `pieces` are destination addresses with their
@@ -37,10 +38,15 @@ impl Running<'_> {
     }
 
     /// Issues a bulk copy from shared to global memory, into the lane's open group. `pieces` are source address,
-    /// destination address and number of bytes.
-    pub(crate) fn bulk_take(&mut self, lane: usize, pieces: Vec<(u64, u64, u64)>) -> Result<(), DeviceFaultKind> {
+    /// destination address and number of bytes. With `update`, each piece is an element that is updated in global memory.
+    pub(crate) fn bulk_take(
+        &mut self,
+        lane: usize,
+        pieces: Vec<(u64, u64, u64)>,
+        update: Option<Compute>,
+    ) -> Result<(), DeviceFaultKind> {
         let who = self.accessor(lane);
-        let mut leaving = PendingBulkStore::default();
+        let mut leaving = PendingBulkStore { update, ..PendingBulkStore::default() };
         for (from, to, count) in pieces {
             let mut bytes = vec![0; count as usize];
             self.shared.load(from, &mut bytes, &who)?;
@@ -93,8 +99,19 @@ impl Running<'_> {
     }
 
     fn write(&mut self, lane: usize, copies: Vec<PendingBulkStore>) -> Result<(), DeviceFaultKind> {
-        for (address, bytes) in copies.into_iter().flat_map(|copy| copy.to) {
-            self.store((PtxSpace::Global, address), &bytes, true, lane)?;
+        for copy in copies {
+            for (address, mut bytes) in copy.to {
+                let at = (PtxSpace::Global, address);
+                if let Some(update) = &copy.update {
+                    let mut old = vec![0; bytes.len()];
+                    self.load(at, &mut old, lane)?;
+                    let word = |bytes: &[u8]| bytes.iter().rev().fold(0u64, |word, &byte| word << 8 | u64::from(byte));
+                    let new = update([word(&old), word(&bytes), 0, 0]).to_le_bytes();
+                    let size = bytes.len();
+                    bytes.copy_from_slice(&new[..size]);
+                }
+                self.store(at, &bytes, true, lane)?;
+            }
         }
         Ok(())
     }

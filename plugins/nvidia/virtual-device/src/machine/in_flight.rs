@@ -3,6 +3,8 @@
 
 use std::collections::VecDeque;
 
+use crate::program::Compute;
+
 /// A bulk copy to shared memory in flight: destination addresses and their data.
 #[derive(Debug, Clone, Default)]
 pub(super) struct PendingBulkLoad {
@@ -10,18 +12,20 @@ pub(super) struct PendingBulkLoad {
 }
 
 /// A bulk copy from shared to global memory in flight.
-#[derive(Debug, Clone, Default)]
+#[derive(Default)]
 pub(super) struct PendingBulkStore {
     /// Source ranges in shared memory: addresses and numbers of bytes.
     pub(super) from: Vec<(u64, u64)>,
     /// Destination addresses in global memory, and their data.
     pub(super) to: Vec<(u64, Vec<u8>)>,
+    /// Computes a new element from the old one and the data of a bulk reduction; `None` if the copy only writes.
+    pub(super) update: Option<Compute>,
     /// Whether a wait for the reads (`.read`) has covered this copy, so that its source may be written again.
     pub(super) is_read: bool,
 }
 
 /// A lane's groups of bulk copies from shared memory: the committed groups, the oldest first, and the open one.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Groups {
     pub(super) committed: VecDeque<Vec<PendingBulkStore>>,
     pub(super) open: Vec<PendingBulkStore>,

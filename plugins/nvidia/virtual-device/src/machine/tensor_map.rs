@@ -25,6 +25,8 @@ pub(crate) struct Tensor {
     pub(crate) mode: u64,
     /// Byte that fills elements of a box outside of the tensor.
     pub(crate) outside: u8,
+    /// The type of the elements, by its code in PTX ISA, "tensormap.replace", plus one; 0 if it is unknown.
+    pub(crate) element_code: u8,
 }
 
 /// One element of a box: its locations in shared memory and in the tensor.
@@ -62,13 +64,23 @@ impl Tensor {
             Outside::Zeros => 0,
             Outside::NotANumber => 0xff,
         };
-        Ok(Self { address, sizes, strides, box_sizes, rank: map.rank(), element_bytes, mode: mode.into(), outside })
+        Ok(Self {
+            address,
+            sizes,
+            strides,
+            box_sizes,
+            rank: map.rank(),
+            element_bytes,
+            mode: mode.into(),
+            outside,
+            element_code: 0,
+        })
     }
 
     /// Encodes the tensor as the bytes of a tensor map.
     pub(crate) fn to_bytes(self) -> [u8; MAP_BYTES] {
         let packed = |numbers: &[u64], bits: u32| numbers.iter().rev().fold(0, |word, &number| word << bits | number);
-        let small = [self.rank as u64, self.element_bytes, self.mode, self.outside.into()];
+        let small = [self.rank as u64, self.element_bytes, self.mode, self.outside.into(), self.element_code.into()];
         // A box has at most 256 elements along an axis, so a size minus one fits a byte.
         let [first, others @ ..] = self.box_sizes;
         let head = [MAGIC, self.address, packed(&small, 8), first, packed(&others, 16)];
@@ -97,14 +109,21 @@ impl Tensor {
             .for_each(|(destination, number)| *destination = others >> (16 * number) & 0xffff);
         sizes.iter_mut().zip(&rest[..MAX_RANK]).for_each(|(destination, &word)| *destination = word);
         strides.iter_mut().zip(&rest[MAX_RANK..]).for_each(|(destination, &word)| *destination = word);
-        let (rank, outside) = (byte(0) as usize, byte(3) as u8);
-        Some(Self { address, sizes, strides, box_sizes, rank, element_bytes: byte(1), mode: byte(2), outside })
+        let (rank, outside, element_code) = (byte(0) as usize, byte(3) as u8, byte(4) as u8);
+        let (element_bytes, mode) = (byte(1), byte(2));
+        Some(Self { address, sizes, strides, box_sizes, rank, element_bytes, mode, outside, element_code })
     }
 
     /// Returns a map whose fields are all still to be replaced, as the device makes it from 128 zeros.
     pub(crate) fn blank() -> Self {
         let none = [0; MAX_RANK];
-        Self { address: 0, sizes: none, strides: none, box_sizes: none, rank: 0, element_bytes: 0, mode: 0, outside: 0 }
+        let (sizes, strides, box_sizes) = (none, none, none);
+        Self { address: 0, sizes, strides, box_sizes, rank: 0, element_bytes: 0, mode: 0, outside: 0, element_code: 0 }
+    }
+
+    /// Returns the name of the elements' type; `None` if the map does not say it.
+    pub(crate) fn element(&self) -> Option<&'static str> {
+        ELEMENTS.get(usize::from(self.element_code).checked_sub(1)?).map(|&(name, _)| name)
     }
 
     /// Replaces a field, given by its name in PTX ISA, "tensormap.replace"; `axis` is the number of the axis for the
@@ -139,6 +158,7 @@ impl Tensor {
             "fill_mode" => self.outside = if value == 0 { 0 } else { 0xff },
             "elemtype" => {
                 self.element_bytes = element_bytes(value).ok_or_else(wrong)?;
+                self.element_code = value as u8 + 1;
                 self.strides[0] = self.element_bytes;
             }
             _ => {}
@@ -177,10 +197,26 @@ impl Tensor {
     }
 }
 
-/// Returns the bytes of an element by the code of its type in PTX ISA, "tensormap.replace"; `None` for packed types.
+/// The types of elements, by their codes in PTX ISA, "tensormap.replace", without those of packed elements.
+const ELEMENTS: [(&str, u64); 13] = [
+    ("u8", 1),
+    ("u16", 2),
+    ("u32", 4),
+    ("s32", 4),
+    ("u64", 8),
+    ("s64", 8),
+    ("f16", 2),
+    ("f32", 4),
+    ("f32", 4),
+    ("f64", 8),
+    ("bf16", 2),
+    ("tf32", 4),
+    ("tf32", 4),
+];
+
+/// Returns the bytes of an element by the code of its type.
 fn element_bytes(code: u64) -> Option<u64> {
-    // u8, u16, u32, s32, u64, s64, f16, f32, f32.ftz, f64, bf16, tf32, tf32.ftz
-    [1, 2, 4, 4, 8, 8, 2, 4, 4, 8, 2, 4, 4].get(code as usize).copied()
+    ELEMENTS.get(code as usize).map(|&(_, bytes)| bytes)
 }
 
 /// Alignment in bytes that addresses, strides and sizes of bulk copies need.

@@ -4,6 +4,7 @@ use tilewright_target::Instruction as InstructionRow;
 
 use super::flow::{Follows, reconvergence_points};
 use super::form::{Form, Semantics};
+use super::inline::inline_calls;
 use super::operands::{Operands, RegisterFile};
 use super::scope::{Entity, Labels, Scope};
 use super::types::Type;
@@ -22,13 +23,14 @@ pub(crate) fn program(
     addresses: &Addresses,
     instructions: &[InstructionRow],
 ) -> Result<Program, PtxError> {
-    let mut decoder = Decoder::new(&kernel.body, addresses, instructions);
+    let body = inline_calls(module, &kernel.body)?;
+    let mut decoder = Decoder::new(&body, addresses, instructions);
     decoder.scope.open();
     let (parameters, parameter_bytes) = decoder.parameters(kernel)?;
     for variable in module.variables.iter().filter(|variable| variable.space == "shared") {
         decoder.variable(variable)?;
     }
-    kernel.body.iter().try_for_each(|statement| decoder.statement(statement))?;
+    body.iter().try_for_each(|statement| decoder.statement(statement))?;
     decoder.finish(kernel, parameters, parameter_bytes)
 }
 
@@ -93,6 +95,11 @@ impl<'a> Decoder<'a> {
             Statement::Variable(variable) => self.variable(variable)?,
             // A register that is undefined on purpose holds zero.
             Statement::Undefined(name) => self.undefined(name),
+            Statement::Alias { line, name, of } => {
+                let unknown = || PtxError::new(*line, format!("`{of}` is not a parameter"));
+                let entity = self.scope.find(of).ok_or_else(unknown)?;
+                self.scope.declare(name.clone(), entity);
+            }
             Statement::Instruction(instruction) => self.instruction(instruction)?,
             Statement::Label { .. } | Statement::Targets { .. } => {}
         }

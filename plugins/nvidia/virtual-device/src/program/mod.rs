@@ -7,6 +7,7 @@
 mod decode;
 mod flow;
 mod form;
+mod inline;
 mod operands;
 mod scope;
 mod steps;

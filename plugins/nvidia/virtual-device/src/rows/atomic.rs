@@ -18,7 +18,7 @@ pub(super) const ROWS: &[Row] = &[
 
 /// Returns the function that computes the new value from the old value and one or two operands; `None` for an invalid
 /// combination of modifiers and types.
-fn updated(form: &Form<'_>) -> Option<Compute> {
+pub(super) fn updated(form: &Form<'_>) -> Option<Compute> {
     let ty = form.ty();
     let number =
         move |bits: u64| if ty.is_signed() { i128::from(sign_extend(bits, ty.bits)) } else { i128::from(bits) };

@@ -4,18 +4,28 @@ use std::ops::Range;
 
 use tilewright_target::Direction;
 
+use super::atomic;
 use crate::machine::{Address, BULK_ALIGNMENT, DeviceFaultKind, MAP_BYTES, Operation, PtxSpace, Running, Tensor, each};
-use crate::program::{Form, Operands, Row, Semantics, Type};
+use crate::program::{Compute, Form, Operands, Row, Semantics, Type};
 
 const COPY_MODIFIERS: &str = "shared::cluster shared::cta global tile mbarrier::complete_tx::bytes bulk_group L2::";
 const TENSOR_MODIFIERS: &str =
     "1d 2d 3d 4d 5d shared::cluster shared::cta global tile mbarrier::complete_tx::bytes bulk_group L2::";
+
+const REDUCTION_MODIFIERS: &str =
+    "1d 2d 3d 4d 5d shared::cta global tile bulk_group add min max inc dec and or xor L2::";
 
 pub(super) const ROWS: &[Row] = &[
     Row { name: "cp.async.bulk", modifiers: COPY_MODIFIERS, types: "", semantics: Semantics::Warp(bulk_copy_1d) },
     Row {
         name: "cp.async.bulk.tensor",
         modifiers: TENSOR_MODIFIERS,
+        types: "",
+        semantics: Semantics::Warp(tensor_copy),
+    },
+    Row {
+        name: "cp.reduce.async.bulk.tensor",
+        modifiers: REDUCTION_MODIFIERS,
         types: "",
         semantics: Semantics::Warp(tensor_copy),
     },
@@ -97,7 +107,7 @@ fn bulk_copy_1d(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn 
                     let mbarrier = warp.resolve(PtxSpace::Shared, mbarrier, lane)?.1;
                     warp.bulk_send(lane, mbarrier, vec![(inside, data)])?;
                 }
-                None => warp.bulk_take(lane, vec![(inside, outside, bytes)])?,
+                None => warp.bulk_take(lane, vec![(inside, outside, bytes)], None)?,
             }
         }
         Ok(())
@@ -125,7 +135,12 @@ struct TensorCopy {
     coordinates: Vec<u32>,
     /// Address of the mbarrier at which a copy to shared memory arrives; `None` for a copy from shared memory.
     mbarrier: Option<Address>,
+    /// The operation of a bulk reduction; `None` for a copy.
+    reduction: Option<&'static str>,
 }
+
+/// The operations of bulk reductions.
+const REDUCTIONS: [&str; 8] = ["add", "min", "max", "inc", "dec", "and", "or", "xor"];
 
 /// Decodes the operands of a bulk tensor copy: `[to], [map, {coordinates}], [mbarrier]`, or
 /// `[map, {coordinates}], [from]`.
@@ -144,7 +159,11 @@ fn tensor_copy(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn O
         return Err(format!("`{}` with {} coordinates", form.opcode, coordinates.len()));
     }
     let mbarrier = if to_shared { Some(operands.address(2)?) } else { None };
-    let copied = TensorCopy { inside, map, coordinates, mbarrier };
+    let reduction = REDUCTIONS.into_iter().find(|operation| form.has(operation));
+    if form.opcode.starts_with("cp.reduce") != reduction.is_some() {
+        return Err(form.unknown());
+    }
+    let copied = TensorCopy { inside, map, coordinates, mbarrier, reduction };
     Ok(each(move |warp| warp.lanes().try_for_each(|lane| copied.issue(warp, lane))))
 }
 
@@ -168,7 +187,7 @@ impl TensorCopy {
         copied(warp, tensor.box_bytes(), global, touched);
         let Some(mbarrier) = &self.mbarrier else {
             let taken = pieces.iter().filter_map(|piece| Some((piece.at, piece.address?, element))).collect();
-            return warp.bulk_take(lane, taken);
+            return warp.bulk_take(lane, taken, self.update(&tensor, lane)?);
         };
         let mut sent = Vec::with_capacity(pieces.len());
         for piece in pieces {
@@ -180,6 +199,16 @@ impl TensorCopy {
         }
         let mbarrier = warp.resolve(PtxSpace::Shared, mbarrier, lane)?.1;
         warp.bulk_send(lane, mbarrier, sent)
+    }
+
+    /// Returns the update of an element by a bulk reduction; `None` for a copy.
+    fn update(&self, tensor: &Tensor, lane: usize) -> Result<Option<Compute>, DeviceFaultKind> {
+        let Some(operation) = self.reduction else { return Ok(None) };
+        let ty = tensor.element().and_then(Type::named);
+        let form = |ty| Form { opcode: "red", words: vec![operation], types: vec![ty], instructions: &[] };
+        let update = ty.and_then(|ty| atomic::updated(&form(ty)));
+        let message = || format!("lane {lane}: `{operation}` of elements of {:?} is not supported", tensor.element());
+        update.map(Some).ok_or_else(|| DeviceFaultKind::Instruction(message()))
     }
 
     /// Returns the tensor that the tensor map at a lane's address describes.

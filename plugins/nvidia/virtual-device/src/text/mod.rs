@@ -12,4 +12,4 @@ mod syntax;
 pub use error::PtxError;
 pub use module::parse;
 pub use syntax::PtxModule;
-pub(super) use syntax::{Initial, Instruction, Kernel, Operand, Statement, Variable};
+pub(super) use syntax::{Function, Guard, Initial, Instruction, Kernel, Operand, Statement, Variable};

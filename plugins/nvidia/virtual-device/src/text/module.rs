@@ -4,7 +4,7 @@ use super::PtxError;
 use super::body::{body, variable};
 use super::cursor::Cursor;
 use super::lexer::{Kind, tokens};
-use super::syntax::{Kernel, PtxModule};
+use super::syntax::{Function, Kernel, PtxModule, Variable};
 
 /// Linkage directives before a variable or an entry, which the parser ignores.
 const LINKAGE: [&str; 4] = [".visible", ".weak", ".extern", ".common"];
@@ -66,7 +66,10 @@ fn directive(cursor: &mut Cursor, module: &mut PtxModule) -> Result<(), PtxError
             Ok(())
         }
         ".entry" => kernel(cursor).map(|kernel| module.kernels.push(kernel)),
-        ".func" => function(cursor, line),
+        ".func" => {
+            module.functions.extend(function(cursor)?);
+            Ok(())
+        }
         ".file" => {
             let is_of_it = |kind: &Kind| matches!(kind, Kind::Integer(_) | Kind::Text(_) | Kind::Symbol(','));
             while is_of_it(cursor.kind()) {
@@ -93,16 +96,7 @@ fn version(cursor: &mut Cursor) -> Result<(), PtxError> {
 
 fn kernel(cursor: &mut Cursor) -> Result<Kernel, PtxError> {
     let name = cursor.identifier("the name of a kernel")?;
-    let mut parameters = Vec::new();
-    if cursor.takes('(') && !cursor.takes(')') {
-        loop {
-            parameters.extend(variable(cursor)?);
-            if !cursor.takes(',') {
-                break;
-            }
-        }
-        cursor.symbol(')')?;
-    }
+    let parameters = parameters(cursor)?;
     while !cursor.is('{') {
         match cursor.peeked() {
             Some(".pragma") => cursor.skip_past(';')?,
@@ -119,21 +113,31 @@ fn kernel(cursor: &mut Cursor) -> Result<Kernel, PtxError> {
     Ok(Kernel { name, parameters, body: body(cursor)? })
 }
 
-/// Parses the declaration of a function, such as `vprintf`, and ignores it; functions with a body are an error.
-fn function(cursor: &mut Cursor, line: u32) -> Result<(), PtxError> {
-    if cursor.is('(') {
-        cursor.skip_past(')')?;
+/// Parses a list of parameters or results in parentheses; none if there is no list.
+fn parameters(cursor: &mut Cursor) -> Result<Vec<Variable>, PtxError> {
+    let mut parameters = Vec::new();
+    if cursor.takes('(') && !cursor.takes(')') {
+        loop {
+            parameters.extend(variable(cursor)?);
+            if !cursor.takes(',') {
+                break;
+            }
+        }
+        cursor.symbol(')')?;
     }
+    Ok(parameters)
+}
+
+/// Parses a function; a declaration, such as that of `vprintf`, is ignored.
+fn function(cursor: &mut Cursor) -> Result<Option<Function>, PtxError> {
+    let results = parameters(cursor)?;
     let name = cursor.identifier("the name of a function")?;
-    if cursor.takes('(') {
-        cursor.skip_past(')')?;
-    }
+    let formals = results.into_iter().chain(parameters(cursor)?).map(|variable| variable.name).collect();
     while matches!(cursor.peeked(), Some(".noreturn" | ".unique" | ".attribute")) {
         cursor.step();
     }
     if cursor.is('{') {
-        let message = format!("function `{name}` has a body; calls of it are not supported: inline it");
-        return Err(PtxError::new(line, message));
+        return Ok(Some(Function { name, formals, body: body(cursor)? }));
     }
-    cursor.symbol(';')
+    cursor.symbol(';').map(|()| None)
 }

@@ -7,6 +7,8 @@ pub struct PtxModule {
     pub(crate) target: String,
     pub(crate) variables: Vec<Variable>,
     pub(crate) kernels: Vec<Kernel>,
+    /// Functions with a body.
+    pub(crate) functions: Vec<Function>,
 }
 
 impl PtxModule {
@@ -27,6 +29,14 @@ impl PtxModule {
 pub(crate) struct Kernel {
     pub(crate) name: String,
     pub(crate) parameters: Vec<Variable>,
+    pub(crate) body: Vec<Statement>,
+}
+
+/// A function that kernels call: its name, the names of its results and then of its parameters, and its body.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Function {
+    pub(crate) name: String,
+    pub(crate) formals: Vec<String>,
     pub(crate) body: Vec<Statement>,
 }
 
@@ -70,6 +80,12 @@ pub(crate) enum Statement {
         count: Option<u32>,
     },
     Variable(Variable),
+    /// A name that stands for the variable `of`: a parameter or result of an inlined function.
+    Alias {
+        line: u32,
+        name: String,
+        of: String,
+    },
     Label {
         line: u32,
         name: String,
