@@ -4,8 +4,8 @@
 
 For `programs_beside_triton.py`: each case goes through Triton's stages `ttgir`, `llir`, and `ptx` or `amdgcn`, with the
 cache out of the way, as often as is asked, in one warm process. What counts is the processor's time, so that other work on the
-machine does not; ours is the time that passes, which can only be more. The least of each stage counts, on both sides. Prints a line of JSON for each case: its name and the seconds of the
-stages, `code` for the last one; null where Triton gives up.
+machine does not; ours is the time that passes, which can only be more. The least of each stage counts, on both sides. Prints a
+line of JSON for each case: its name and the seconds of the stages, `code` for the last one; null where Triton gives up.
 """
 
 import json
@@ -13,6 +13,7 @@ import pathlib
 import sys
 import time
 import warnings
+from typing import Any
 
 from triton._C.libtriton import ir
 from triton.backends.compiler import GPUTarget
@@ -22,21 +23,26 @@ TARGETS = {"cuda:90": ("cuda", 90, 32), "cuda:80": ("cuda", 80, 32), "hip:gfx90a
            "hip:gfx942": ("hip", "gfx942", 64)}
 
 
-def once(file, launch, target):
-    """Seconds of each stage."""
+def prepare(file: pathlib.Path, launch: dict[str, Any], target: GPUTarget) -> tuple[dict[str, Any], Any, dict[str, Any]]:
+    """The stages of Triton's compiler, a case's module after the first of them, and its metadata."""
     backend = make_backend(target)
     context = ir.context()
     ir.load_dialects(context)
     backend.load_dialects(context)
     source = IRSource(str(file), context, backend)
-    options = backend.parse_options({"num_warps": launch["num_warps"], "num_stages": launch["num_stages"]})
-    stages = {}
+    options = backend.parse_options({key: launch[key] for key in ("num_warps", "num_stages") if key in launch})
+    stages: dict[str, Any] = {}
     backend.add_stages(stages, options, source.language)
     functions = backend.get_codegen_implementation(options)
     module = source.make_ir(target, options, functions, backend.get_module_map(), context)
     metadata = {"target": target, **options.__dict__}
     # Its first stage takes out what the target has not; it does not count, since cases come from it.
-    module = stages["ttir"](module, metadata)
+    return stages, stages["ttir"](module, metadata), metadata
+
+
+def once(file: pathlib.Path, launch: dict[str, Any], target: GPUTarget) -> dict[str, float]:
+    """Seconds of each stage."""
+    stages, module, metadata = prepare(file, launch, target)
     seconds = {}
     for stage in ("ttgir", "llir", "ptx" if "ptx" in stages else "amdgcn"):
         begin = time.process_time()
@@ -45,7 +51,7 @@ def once(file, launch, target):
     return seconds
 
 
-def least(file, target, times):
+def least(file: pathlib.Path, target: str, times: int) -> dict[str, float] | None:
     """The least seconds of each stage of one case; None where Triton gives up."""
     launch = json.loads(file.with_suffix(".json").read_text())
     taken = []

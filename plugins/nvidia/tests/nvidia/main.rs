@@ -43,6 +43,7 @@ mod prices;
 mod program_accesses;
 mod ptx;
 mod ranking;
+mod recorded_counts;
 mod reductions;
 mod scans;
 mod shared_counts;

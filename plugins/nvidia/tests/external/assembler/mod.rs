@@ -4,6 +4,7 @@ pub mod dots;
 pub mod explicit;
 pub mod messages;
 mod ptxas;
+pub mod recorded;
 pub mod rows;
 pub mod spills;
 pub mod syntax;

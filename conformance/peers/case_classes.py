@@ -1,0 +1,22 @@
+"""The class of a tile program: which tables of comparisons it is in."""
+
+import re
+
+CLASSES = ("attention", "matmul", "reduction, scan", "elementwise", "other")
+
+DOT = re.compile(r"\btt\.dot(?:_scaled)?\b")
+EXPONENTIAL = re.compile(r"\bmath\.exp2?\b")
+REDUCTION = re.compile(r"\btt\.(?:reduce|scan)\b")
+OTHER = re.compile(r"\btt\.(?:atomic_rmw|atomic_cas|gather|histogram|trans|descriptor_reduce)\b|\bscf\.while\b|\bcf\.cond_br\b")
+
+
+def classify(text: str) -> str:
+    """The class of a program by the operations of its text."""
+    dots = len(DOT.findall(text))
+    if dots > 1 and EXPONENTIAL.search(text) and REDUCTION.search(text):
+        return "attention"
+    if dots:
+        return "matmul"
+    if REDUCTION.search(text):
+        return "reduction, scan"
+    return "other" if OTHER.search(text) else "elementwise"

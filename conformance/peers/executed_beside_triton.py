@@ -1,0 +1,170 @@
+"""What Triton's PTX and ours execute for the same cases, counted on the virtual device without a GPU.
+
+    python3 conformance/peers/executed_beside_triton.py --cases DIR [--target NAME]... [--ptx FOLDER] [--program FILE]
+                                                        [--record FOLDER] [--worst N] [--page]
+
+DIR has cases (docs/tile-ir.md). The Python that runs this has Triton's wheel (`pip install triton==3.9.0`), unless `--ptx`
+names a folder with what `triton_ptx.py` wrote: a folder for each target. Both sides get the same warps and stages and the same
+buffers; a case counts only if both leave the expected contents. Ours are compiled by the program `executed` of this package,
+which is built here unless `--program` names it.
+
+Counts are sums over all warps of the grid: PTX instructions that are issued, by class; sectors of global memory that loads and
+stores touch; wavefronts of loads and stores in shared memory, without those of asynchronous copies and `wgmma` operands.
+
+`--page` puts the tables into docs/results.md.
+"""
+
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from case_classes import CLASSES, classify
+from record import write_record
+from tables import HERE, geometric_mean, put_tables, row
+from triton_code import PROCESSORS, compile_by_triton
+
+Counts = dict[str, int]
+Line = dict[str, Any]
+# The counts that are committed.
+RECORDED = ("issued", "sectors", "wavefronts", "global", "shared", "shuffle", "barrier", "matrix")
+
+
+def run_program(program: str | None, target: str, *folders: pathlib.Path) -> dict[str, Line]:
+    """What the program `executed` prints for each case."""
+    built = (
+        [program] if program else ["cargo", "run", "--quiet", "--release", "-p", "tilewright-peers", "--bin", "executed", "--"]
+    )
+    command = [*built, target, *map(str, folders)]
+    done = subprocess.run(command, cwd=HERE, stdout=subprocess.PIPE, text=True)
+    if done.returncode != 0:
+        sys.exit(f"`{' '.join(command)}` failed")
+    return {line["case"]: line for line in map(json.loads, done.stdout.splitlines())}
+
+
+class Pair:
+    """A case that both sides execute rightly."""
+
+    def __init__(self, name: str, kind: str, own: Counts, other: Counts) -> None:
+        self.name, self.kind, self.own, self.other = name, kind, own, other
+
+    def ratio(self, metric: str) -> float:
+        """Ours over Triton's; of counts that may be 0, each plus 1."""
+        more = 0 if self.own[metric] and self.other[metric] else 1
+        return (self.own[metric] + more) / (self.other[metric] + more)
+
+
+def pair_cases(cases: pathlib.Path, own: dict[str, Line], other: dict[str, Line]) -> Iterator[Pair | str]:
+    """The pairs, and for each other case why it is not compared."""
+    for name, line in own.items():
+        failures = [
+            f"{side}: {line.get('wrong') or line.get('unsupported')}"
+            for side, line in (("ours", line), ("Triton's", other.get(name, {"unsupported": "Triton does not compile it"})))
+            if "executed" not in line
+        ]
+        if failures:
+            yield f"{name}: {'; '.join(failures)}"
+        else:
+            yield Pair(name, classify((cases / f"{name}.ttir").read_text()), line["executed"], other[name]["executed"])
+
+
+def summarize(compared: dict[str, list[Pair]]) -> list[str]:
+    """The table by class of kernel."""
+    lines = [
+        row(
+            "target",
+            "kernels",
+            "cases",
+            "issued, geometric mean",
+            "worst",
+            "sectors, ours",
+            "Triton's",
+            "cases with more",
+            "wavefronts, ours",
+            "Triton's",
+            "cases with more",
+            "shuffles, ours",
+            "Triton's",
+            "barriers and fences, ours",
+            "Triton's",
+        ),
+        "|---|---|" + "--:|" * 13,
+    ]
+    for target, pairs in compared.items():
+        for kind in (*CLASSES, "all"):
+            some = [pair for pair in pairs if kind in (pair.kind, "all")]
+            if some:
+                lines.append(summary_row(target, kind, some))
+    return lines
+
+
+def summary_row(target: str, kind: str, some: list[Pair]) -> str:
+    """The line of one class."""
+    ratios = [pair.ratio("issued") for pair in some]
+    cells: list[object] = [f"{geometric_mean(ratios):.2f}", f"{max(ratios):.2f}"]
+    for metric in ("sectors", "wavefronts", "shuffle", "barrier"):
+        cells += [sum(pair.own[metric] for pair in some), sum(pair.other[metric] for pair in some)]
+        if metric in ("sectors", "wavefronts"):
+            cells.append(sum(pair.own[metric] > pair.other[metric] for pair in some))
+    return row(target, kind, len(some), *cells)
+
+
+def list_above(compared: dict[str, list[Pair]], metric: str) -> list[str]:
+    """The kernels whose count is above Triton's, the greatest ratio first."""
+    lines = [row("case", "target", "ours", "Triton's", "ratio"), "|---|---|--:|--:|--:|"]
+    found = [(pair, target) for target, pairs in compared.items() for pair in pairs if pair.own[metric] > pair.other[metric]]
+    for pair, target in sorted(found, key=lambda entry: -entry[0].ratio(metric)):
+        lines.append(row(f"`{pair.name}`", target, pair.own[metric], pair.other[metric], f"{pair.ratio(metric):.2f}"))
+    return lines
+
+
+def print_worst(target: str, pairs: Iterable[Pair], number: int) -> None:
+    """The kernels with the greatest ratio of issued instructions."""
+    for pair in sorted(pairs, key=lambda pair: -pair.ratio("issued"))[:number]:
+        told = ", ".join(f"{metric} {pair.own[metric]}/{pair.other[metric]}" for metric in pair.own)
+        print(f"{target} {pair.ratio('issued'):5.2f} {pair.name} ({pair.kind}): {told}")
+
+
+def compare(program: str | None, target: str, cases: pathlib.Path, given: pathlib.Path | None) -> tuple[list[Pair], list[str]]:
+    """The pairs of a target, and the cases that are not compared."""
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = (given or pathlib.Path(temporary)) / target
+        if not given:
+            compile_by_triton(target, sorted(cases.glob("*.ttir")), folder)
+        found = list(pair_cases(cases, run_program(program, target, cases), run_program(program, target, cases, folder)))
+    return [one for one in found if isinstance(one, Pair)], [one for one in found if isinstance(one, str)]
+
+
+def main() -> None:
+    """Compares all cases for all targets."""
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("--cases", type=pathlib.Path, required=True)
+    arguments.add_argument("--target", action="append", choices=PROCESSORS)
+    arguments.add_argument("--ptx", type=pathlib.Path, metavar="FOLDER")
+    arguments.add_argument("--program", metavar="FILE")
+    arguments.add_argument("--record", type=pathlib.Path, metavar="FOLDER", help="write the counts that a test compares with")
+    arguments.add_argument("--worst", type=int, default=0, metavar="N", help="list the N kernels with the most instructions")
+    arguments.add_argument("--page", action="store_true")
+    chosen = arguments.parse_args()
+    cases, compared = chosen.cases.resolve(), {}
+    for target in chosen.target or PROCESSORS:
+        compared[target], left_out = compare(chosen.program, target, cases, chosen.ptx and chosen.ptx.resolve())
+        print("\n".join(f"not compared on {target}: {reason}" for reason in left_out))
+        print_worst(target, compared[target], chosen.worst)
+    tables = {
+        "executed": summarize(compared),
+        "sectors above": list_above(compared, "sectors"),
+        "wavefronts above": list_above(compared, "wavefronts"),
+    }
+    put_tables(tables, chosen.page)
+    if chosen.record:
+        for target, pairs in compared.items():
+            write_record(chosen.record / f"executed.{target}.jsonl", pairs, RECORDED, target=target)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,149 @@
+//! Executes the PTX of test cases (`docs/tile-ir.md`) on the virtual device and prints a line of JSON for each: the
+//! instructions issued by class, and counts of memory accesses. Every buffer must have the expected contents.
+//!
+//!     executed TARGET CASES [FOLDER]
+//!
+//! Without a folder, the cases are compiled here. A folder has the PTX of another compiler: `NAME.ptx`, and in
+//! `NAME.launch.json` what the text does not say: `warps`, `shared_bytes`, and `scratch_bytes`, a list of the bytes
+//! for each program of the scratch buffers that follow the arguments (`machine_code_beside_triton.py` writes both).
+
+use std::error::Error;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tilewright::{ProgramCompiler, ProgramOptions};
+use tilewright_kernel::Module;
+use tilewright_plugin::{Artifact, CompileOptions, DeviceError, Emit, KernelMetadata, Payload, Target};
+use tilewright_verify::case::{CaseBuffer, CaseElement, CaseValue, Expectation, ProgramCase};
+use tilewright_verify::{CheckFailure, TestLaunch, check_launch};
+use tilewright_virtual_ptx::VirtualDevice;
+
+type Failure = Box<dyn Error>;
+
+/// Optimisation level of Triton.
+const OPTIMISATION: u8 = 3;
+
+fn main() -> Result<(), Failure> {
+    const USAGE: &str = "usage: executed TARGET CASES [FOLDER]";
+    let given: Vec<String> = std::env::args().skip(1).collect();
+    let (name, cases, folder) = match given.as_slice() {
+        [name, cases] => (name, cases, None),
+        [name, cases, folder] => (name, cases, Some(Path::new(folder))),
+        _ => return Err(USAGE.into()),
+    };
+    let target = tilewright_peers::target(name)?;
+    for file in ProgramCase::files(Path::new(cases))? {
+        let case = ProgramCase::read(&file)?;
+        let built = match folder {
+            None => compile(&case, &*target),
+            Some(folder) if !ptx_file(folder, &case).exists() => continue,
+            Some(folder) => read(&case, folder),
+        };
+        println!("{}", built.map_or_else(failed, |built| execute(&built, &*target)).with_case(&case));
+    }
+    Ok(())
+}
+
+/// A launch with the code that it executes.
+struct BuiltCase {
+    launch: TestLaunch,
+    artifact: Artifact,
+    /// Whether another compiler made the code.
+    is_foreign: bool,
+}
+
+/// Compiles a case by this project.
+fn compile(case: &ProgramCase, target: &dyn Target) -> Result<BuiltCase, Failure> {
+    let text = std::fs::read_to_string(&case.program)?;
+    let (dialects, imports) = (tilewright_dialects::all(), tilewright_dialects::imports());
+    let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target };
+    let test = case.test_case(case.compile(&compiler, &text, &ProgramOptions::default())?)?;
+    let options = CompileOptions { emit: vec![Emit::Assembly], optimisation: OPTIMISATION };
+    let artifact = target.compile(&Module { kernels: vec![test.kernel] }, &options)?;
+    Ok(BuiltCase { launch: test.launch, artifact, is_foreign: false })
+}
+
+/// What the PTX of another compiler does not say about its launch.
+#[derive(Deserialize)]
+struct ForeignLaunch {
+    warps: u32,
+    shared_bytes: u64,
+    /// Bytes for each program of the scratch buffers that the kernel takes after the arguments of the function.
+    scratch_bytes: Vec<u64>,
+}
+
+fn ptx_file(folder: &Path, case: &ProgramCase) -> PathBuf {
+    folder.join(format!("{}.ptx", case.name))
+}
+
+/// Reads the PTX of another compiler.
+fn read(case: &ProgramCase, folder: &Path) -> Result<BuiltCase, Failure> {
+    let file = ptx_file(folder, case);
+    let given: ForeignLaunch = serde_json::from_slice(&std::fs::read(file.with_extension("launch.json"))?)?;
+    let metadata = KernelMetadata {
+        name: case.entry.clone(),
+        lanes: 32,
+        warps: given.warps,
+        blocks: 1,
+        shared_bytes: given.shared_bytes,
+        registers: 0,
+        maps: Vec::new(),
+        parameters: None,
+    };
+    let payload =
+        Payload { form: Emit::Assembly, format: "ptx".to_owned(), bytes: std::fs::read(file)?, may_differ: false };
+    let artifact = Artifact { payloads: vec![payload], kernels: vec![metadata], accepted_by: None };
+    Ok(BuiltCase { launch: foreign_launch(case, &given.scratch_bytes), artifact, is_foreign: true })
+}
+
+/// Returns the launch of a kernel that takes the case's arguments and then pointers to scratch buffers.
+fn foreign_launch(case: &ProgramCase, scratch_bytes: &[u64]) -> TestLaunch {
+    let programs: u64 = case.grid.iter().copied().map(u64::from).product();
+    let mut arguments: Vec<CaseValue> = case.arguments.iter().map(|argument| argument.value).collect();
+    let mut buffers = case.buffers.clone();
+    for (index, bytes) in scratch_bytes.iter().map(|bytes| bytes * programs).enumerate() {
+        arguments.push(CaseValue::Buffer(buffers.len()));
+        buffers.push(CaseBuffer {
+            name: format!("scratch{index}"),
+            element: CaseElement::Unsigned(8),
+            shape: vec![bytes],
+            before: vec![0; bytes as usize],
+            after: Expectation::Anything,
+        });
+    }
+    TestLaunch {
+        kernel: case.entry.clone(),
+        grid: case.grid,
+        arguments,
+        buffers: buffers.into_iter().map(Into::into).collect(),
+        counts: None,
+        predicted: None,
+    }
+}
+
+/// The line of JSON for a case.
+struct Line(Value);
+
+impl Line {
+    fn with_case(mut self, case: &ProgramCase) -> Value {
+        self.0["case"] = json!(case.name);
+        self.0
+    }
+}
+
+/// Executes a case on the virtual device; wrong results are an error like all others.
+fn execute(built: &BuiltCase, target: &dyn Target) -> Line {
+    let device = VirtualDevice::new(target.description().clone(), target.instructions().to_vec());
+    // Triton stores replicated values from all warps that hold them.
+    let mut device = if built.is_foreign { device.with_replicated_stores() } else { device };
+    match check_launch(&built.launch, &built.artifact, &mut device) {
+        Ok(_) => Line(json!({ "executed": device.report().metrics() })),
+        Err(CheckFailure::Device(DeviceError::Unsupported(message))) => Line(json!({ "unsupported": message })),
+        Err(error) => Line(json!({ "wrong": error.to_string() })),
+    }
+}
+
+fn failed(error: Failure) -> Line {
+    Line(json!({ "unsupported": error.to_string() }))
+}

@@ -1,0 +1,32 @@
+"""Tables of comparisons with Triton: in Markdown, printed or put into `docs/results.md`."""
+
+import math
+import pathlib
+from collections.abc import Iterable
+
+HERE = pathlib.Path(__file__).resolve().parent
+PAGE = HERE.parents[1] / "docs" / "results.md"
+
+
+def row(*cells: object) -> str:
+    """A line of a table."""
+    return "| " + " | ".join(f"{cell:,}" if isinstance(cell, int) else str(cell) for cell in cells) + " |"
+
+
+def geometric_mean(values: Iterable[float]) -> float:
+    """The geometric mean of positive values; not a number if there are none."""
+    logarithms = [math.log(value) for value in values]
+    return math.exp(sum(logarithms) / len(logarithms)) if logarithms else math.nan
+
+
+def put_tables(tables: dict[str, list[str]], on_page: bool) -> None:
+    """Puts each table between its marks on the page, or prints all."""
+    if not on_page:
+        print("\n\n".join(f"{name}\n" + "\n".join(lines) for name, lines in tables.items()))
+        return
+    text = PAGE.read_text()
+    for name, lines in tables.items():
+        begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
+        before, rest = text.split(begin)
+        text = before + begin + "\n".join(lines) + "\n" + end + rest.split(end, 1)[1]
+    PAGE.write_text(text)

@@ -1,0 +1,41 @@
+"""Triton's PTX of cases and the assembler of its wheel, for the scripts that compare code with it."""
+
+import importlib.util
+import pathlib
+import re
+import subprocess
+import sys
+from collections.abc import Iterable
+
+HERE = pathlib.Path(__file__).resolve().parent
+# Targets here, and the processor that the assembler is told.
+PROCESSORS = {"h100": "sm_90a", "a100": "sm_80"}
+# The same targets in `triton_times.py`.
+TRITON_TARGETS = {"h100": "cuda:90", "a100": "cuda:80"}
+
+
+def compile_by_triton(target: str, cases: Iterable[pathlib.Path], folder: pathlib.Path) -> None:
+    """Writes Triton's PTX of cases by this Python; a case that ends the process is left out, and the next one goes on."""
+    folder.mkdir(parents=True, exist_ok=True)
+    waiting = [str(case) for case in cases]
+    while waiting:
+        command = [sys.executable, str(HERE / "triton_ptx.py"), TRITON_TARGETS[target], str(folder), *waiting]
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        # A case for which no line came has ended the process.
+        waiting = waiting[len(done.stdout.splitlines()) + 1 :]
+
+
+def find_assembler() -> tuple[str, str]:
+    """The newest `ptxas`, and `nvdisasm`, of the wheel in this Python."""
+    found = importlib.util.find_spec("triton")
+    if found is None or found.origin is None:
+        sys.exit("this Python has no Triton: pip install triton==3.9.0")
+    folder = pathlib.Path(found.origin).parent / "backends" / "nvidia" / "bin"
+    return str(sorted(folder.glob("ptxas*"))[-1]), str(folder / "nvdisasm")
+
+
+def assembler_version() -> str:
+    """The version of the assembler."""
+    told = subprocess.run([find_assembler()[0], "--version"], capture_output=True, text=True, check=True).stdout
+    found = re.search(r"V(\d+(?:\.\d+)+)", told)
+    return found[1] if found else told
