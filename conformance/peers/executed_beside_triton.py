@@ -1,4 +1,4 @@
-"""What Triton's PTX and ours execute for the same cases, counted on the virtual device without a GPU.
+"""Executed instructions of Triton's PTX and of ours for the same cases, counted on the virtual device without a GPU.
 
     python3 conformance/peers/executed_beside_triton.py --cases DIR [--target NAME]... [--ptx FOLDER] [--program FILE]
                                                         [--record FOLDER] [--worst N] [--page]
@@ -35,7 +35,7 @@ RECORDED = ("issued", "sectors", "wavefronts", "global", "shared", "shuffle", "b
 
 
 def run_program(program: str | None, target: str, *folders: pathlib.Path) -> dict[str, Line]:
-    """What the program `executed` prints for each case."""
+    """The lines that the program `executed` prints, by case."""
     built = (
         [program] if program else ["cargo", "run", "--quiet", "--release", "-p", "tilewright-peers", "--bin", "executed", "--"]
     )

@@ -64,7 +64,7 @@ fn compile(case: &ProgramCase, target: &dyn Target) -> Result<BuiltCase, Failure
     Ok(BuiltCase { launch: test.launch, artifact, is_foreign: false })
 }
 
-/// What the PTX of another compiler does not say about its launch.
+/// The parts of a launch that the PTX of another compiler does not state.
 #[derive(Deserialize)]
 struct ForeignLaunch {
     warps: u32,

@@ -6,7 +6,7 @@ use crate::prelude::*;
 use crate::recorded_counts::{Compiled, Metrics, about, check_no_growth, file};
 use tilewright_testkit::external::Need;
 
-/// Targets with committed counts, and the processor that the assembler is told.
+/// Targets with committed counts, and the processor name for the assembler.
 const TARGETS: [(&str, &str); 2] = [("a100", "sm_80"), ("h100", "sm_90a")];
 
 /// Requires the version of the assembler that made the committed counts, since another one makes other code.
@@ -14,8 +14,9 @@ pub fn same_assembler() -> Need {
     let recorded = about(&file("assembled.h100.jsonl"))["ptxas"].as_str().unwrap().to_owned();
     let missing = object::assembler().ok().and_then(|program| {
         let output = Command::new(program).arg("--version").output().ok()?;
-        let told = String::from_utf8_lossy(&output.stdout).into_owned();
-        let version = told.split('V').next_back().and_then(|rest| rest.split_whitespace().next()).unwrap_or_default();
+        let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+        let version =
+            printed.split('V').next_back().and_then(|rest| rest.split_whitespace().next()).unwrap_or_default();
         (version != recorded).then(|| format!("the version is {version}"))
     });
     Need::of(&format!("ptxas {recorded}"), missing)

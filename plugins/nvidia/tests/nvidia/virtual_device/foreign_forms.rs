@@ -100,7 +100,7 @@ fn run_map(fields: &str) -> Result<Vec<u32>, DeviceError> {
 }
 
 #[test]
-fn a_tensor_map_is_made_on_the_device() {
+fn the_device_creates_a_tensor_map() {
     // Columns 6 to 9 of rows 1 and 2; rows are 12 words apart, and columns from 8 on are outside.
     assert_eq!(run_map(FIELDS).unwrap(), [18, 19, 0, 0, 30, 31, 0, 0]);
     for (field, other, words) in [
