@@ -30,6 +30,7 @@ from triton_code import PROCESSORS, compile_by_triton
 
 Counts = dict[str, int]
 Line = dict[str, Any]
+INSTRUCTIONS = ("global", "shared", "shuffle", "barrier", "matrix", "control", "move", "convert", "float", "integer")
 # The counts that are committed.
 RECORDED = ("issued", "sectors", "wavefronts", "global", "shared", "shuffle", "barrier", "matrix")
 
@@ -72,33 +73,33 @@ def pair_cases(cases: pathlib.Path, own: dict[str, Line], other: dict[str, Line]
             yield Pair(name, classify((cases / f"{name}.ttir").read_text()), line["executed"], other[name]["executed"])
 
 
-def summarize(compared: dict[str, list[Pair]]) -> list[str]:
-    """The table by class of kernel."""
-    lines = [
-        row(
-            "target",
-            "kernels",
-            "cases",
-            "issued, geometric mean",
-            "worst",
-            "sectors, ours",
-            "Triton's",
-            "cases with more",
-            "wavefronts, ours",
-            "Triton's",
-            "cases with more",
-            "shuffles, ours",
-            "Triton's",
-            "barriers and fences, ours",
-            "Triton's",
-        ),
-        "|---|---|" + "--:|" * 13,
-    ]
+def class_rows(compared: dict[str, list[Pair]]) -> Iterator[tuple[str, str, list[Pair]]]:
+    """Target, class and pairs of each line of a table."""
     for target, pairs in compared.items():
         for kind in (*CLASSES, "all"):
-            some = [pair for pair in pairs if kind in (pair.kind, "all")]
-            if some:
-                lines.append(summary_row(target, kind, some))
+            if some := [pair for pair in pairs if kind in (pair.kind, "all")]:
+                yield target, kind, some
+
+
+def summarize(compared: dict[str, list[Pair]]) -> list[str]:
+    """The table by class of kernel."""
+    names = ["issued, geometric mean", "worst"]
+    for metric in ("sectors", "wavefronts"):
+        names += [f"{metric}, ours", "Triton's", "cases with more"]
+    names += ["shuffles, ours", "Triton's", "barriers and fences, ours", "Triton's"]
+    lines = [row("target", "kernels", "cases", *names), "|---|---|" + "--:|" * (1 + len(names))]
+    return lines + [summary_row(target, kind, some) for target, kind, some in class_rows(compared)]
+
+
+def instruction_table(compared: dict[str, list[Pair]]) -> list[str]:
+    """Ours over Triton's of the sums of each class of instructions."""
+    lines = [row("target", "kernels", *INSTRUCTIONS), "|---|---|" + "--:|" * len(INSTRUCTIONS)]
+    for target, kind, some in class_rows(compared):
+        sums = [
+            [sum(side[metric] for side in sides) for sides in ([pair.own for pair in some], [pair.other for pair in some])]
+            for metric in INSTRUCTIONS
+        ]
+        lines.append(row(target, kind, *(f"{own / other:.2f}" if other else "-" for own, other in sums)))
     return lines
 
 
@@ -157,6 +158,7 @@ def main() -> None:
         print_worst(target, compared[target], chosen.worst)
     tables = {
         "executed": summarize(compared),
+        "executed, by instruction": instruction_table(compared),
         "sectors above": list_above(compared, "sectors"),
         "wavefronts above": list_above(compared, "wavefronts"),
     }
