@@ -30,9 +30,21 @@ from triton_code import PROCESSORS, compile_by_triton
 
 Counts = dict[str, int]
 Line = dict[str, Any]
-INSTRUCTIONS = ("global", "shared", "shuffle", "barrier", "matrix", "control", "move", "convert", "float", "integer")
+INSTRUCTIONS = (
+    "global",
+    "shared",
+    "shuffle",
+    "barrier",
+    "matrix",
+    "matrix_work",
+    "control",
+    "move",
+    "convert",
+    "float",
+    "integer",
+)
 # The counts that are committed.
-RECORDED = ("issued", "sectors", "wavefronts", "global", "shared", "shuffle", "barrier", "matrix")
+RECORDED = ("issued", "sectors", "wavefronts", "global", "shared", "shuffle", "barrier", "matrix", "matrix_work")
 
 
 def run_program(program: str | None, target: str, *folders: pathlib.Path) -> dict[str, Line]:
@@ -93,7 +105,10 @@ def summarize(compared: dict[str, list[Pair]]) -> list[str]:
 
 def instruction_table(compared: dict[str, list[Pair]]) -> list[str]:
     """Ours over Triton's of the sums of each class of instructions."""
-    lines = [row("target", "kernels", *INSTRUCTIONS), "|---|---|" + "--:|" * len(INSTRUCTIONS)]
+    lines = [
+        row("target", "kernels", *(name.replace("_", " ") for name in INSTRUCTIONS)),
+        "|---|---|" + "--:|" * len(INSTRUCTIONS),
+    ]
     for target, kind, some in class_rows(compared):
         sums = [
             [sum(side[metric] for side in sides) for sides in ([pair.own for pair in some], [pair.other for pair in some])]

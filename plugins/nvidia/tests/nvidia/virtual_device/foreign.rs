@@ -85,6 +85,7 @@ fn a_pipelined_gemm() {
         assert_eq!(got, expected, "row {row}, column {column}");
     }
     assert!(report.counts.asynchronous_copies > 0 && report.counts.matrix_loads > 0, "{report:?}");
+    assert_eq!(report.metrics()["matrix_work"], (m * n * k) as u64);
 }
 
 /// Returns the bits of a small number as binary16, which represents it exactly.

@@ -6,7 +6,8 @@ use super::launch::LaunchReport;
 
 impl LaunchReport {
     /// Returns the counts of all warps together, by name: `issued` and the issued instructions of each class, `sectors`
-    /// of global memory, and `wavefronts` of loads and stores in shared memory.
+    /// of global memory, `wavefronts` of loads and stores in shared memory, and `matrix_work`, the multiply-adds of
+    /// matrix instructions.
     #[must_use]
     pub fn metrics(&self) -> BTreeMap<&'static str, u64> {
         let mut metrics = BTreeMap::from(CLASSES.map(|class| (class, 0)));
@@ -16,8 +17,21 @@ impl LaunchReport {
         metrics.insert("issued", self.issued.values().sum());
         metrics.insert("sectors", self.transactions_loaded + self.transactions_stored);
         metrics.insert("wavefronts", self.totals.wavefronts_loaded + self.totals.wavefronts_stored);
+        metrics.insert("matrix_work", self.issued.iter().map(|(opcode, times)| matrix_work(opcode) * times).sum());
         metrics
     }
+}
+
+/// Returns the multiply-adds that a warp does by an instruction, by the shape `mMnNkK` in its opcode; 0 if it is no
+/// matrix instruction. The four warps of a warpgroup share those of `wgmma`.
+fn matrix_work(opcode: &str) -> u64 {
+    let shape = |word: &str| -> Option<u64> {
+        let (rows, rest) = word.strip_prefix('m')?.split_once('n')?;
+        let (columns, depth) = rest.split_once('k')?;
+        Some(rows.parse::<u64>().ok()? * columns.parse::<u64>().ok()? * depth.parse::<u64>().ok()?)
+    };
+    let work = opcode.split('.').find_map(shape).filter(|_| class(opcode) == "matrix").unwrap_or(0);
+    if opcode.starts_with("wgmma") { work / 4 } else { work }
 }
 
 /// The classes of instructions.
