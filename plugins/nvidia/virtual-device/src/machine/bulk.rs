@@ -38,7 +38,8 @@ impl Running<'_> {
     }
 
     /// Issues a bulk copy from shared to global memory, into the lane's open group. `pieces` are source address,
-    /// destination address and number of bytes. With `update`, each piece is an element that is updated in global memory.
+    /// destination address and number of bytes. With `update`, each piece is an element of global memory that is
+    /// updated.
     pub(crate) fn bulk_take(
         &mut self,
         lane: usize,

@@ -1,4 +1,5 @@
-//! Tensor maps that the device makes: fields are replaced in shared memory, and the map is then copied to global memory.
+//! Tensor maps that the device makes: fields are replaced in shared memory, and the map is then copied to global
+//! memory.
 //! The fence that publishes a map has no effect, as all fences. Source: PTX ISA, "tensormap.replace",
 //! "tensormap.cp_fenceproxy".
 
@@ -10,8 +11,8 @@ use crate::program::{Form, Operands, Row, Semantics};
 pub(super) const ROWS: &[Row] = &[
     Row {
         name: "tensormap.replace",
-        modifiers: "tile global_address rank box_dim global_dim global_stride element_stride elemtype interleave_layout \
-                    swizzle_mode fill_mode global shared::cta b1024",
+        modifiers: "tile global_address rank box_dim global_dim global_stride element_stride elemtype \
+                    interleave_layout swizzle_mode fill_mode global shared::cta b1024",
         types: "b32 b64",
         semantics: Semantics::Warp(replace),
     },
