@@ -61,8 +61,8 @@ fn cmake_version() -> String {
     format!(
         "set(PACKAGE_VERSION {VERSION})\n\
          string(REGEX MATCH \"^[0-9]+\\\\.[0-9]+\" _own \"${{PACKAGE_VERSION}}\")\n\
-         string(REGEX MATCH \"^[0-9]+\\\\.[0-9]+\" _wanted \"${{PACKAGE_FIND_VERSION}}\")\n\
-         if(PACKAGE_FIND_VERSION VERSION_GREATER PACKAGE_VERSION OR (_wanted AND NOT _wanted STREQUAL _own))\n\
+         string(REGEX MATCH \"^[0-9]+\\\\.[0-9]+\" _requested \"${{PACKAGE_FIND_VERSION}}\")\n\
+         if(PACKAGE_FIND_VERSION VERSION_GREATER PACKAGE_VERSION OR (_requested AND NOT _requested STREQUAL _own))\n\
          \x20 set(PACKAGE_VERSION_COMPATIBLE FALSE)\n\
          else()\n\
          \x20 set(PACKAGE_VERSION_COMPATIBLE TRUE)\n\

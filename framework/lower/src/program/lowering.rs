@@ -61,7 +61,7 @@ pub(super) struct Lowering<'a> {
     /// The tensor memory of the kernel.
     pub tensor_memory: TensorMemory,
     /// The arguments of loops that carry one base for all pointers of a tensor.
-    pub pointer_sums: HashMap<tile::Value, PointerSum>,
+    pub pointer_bases: HashMap<tile::Value, PointerSum>,
     /// A condition under which loads are lowered, besides their masks; `None` means true.
     pub guard: Option<Value>,
     /// For each value index of the function, the kernel values that the value is lowered to; `None` before its
@@ -100,7 +100,7 @@ impl<'a> Lowering<'a> {
             buffers: HashMap::new(),
             pending: Pending::default(),
             tensor_memory: TensorMemory::default(),
-            pointer_sums: HashMap::new(),
+            pointer_bases: HashMap::new(),
             guard: None,
             lowered: Vec::new(),
             uses: Vec::new(),

@@ -80,7 +80,7 @@ fn parse_errors_show_location_and_expectation() {
             "4:17: `%y` stands for 1 results only",
         ),
         (
-            "cf.cond_br %c, ^late, ^last\n^last:\n%z = arith.addf %y, %x : f32\ntt.return\n^late:\n\
+            "cf.cond_br %c, ^next, ^last\n^last:\n%z = arith.addf %y, %x : f32\ntt.return\n^next:\n\
              %y = arith.addf %x, %x : f32",
             "4:6: `arith.addf`: it uses a value `%y` that is defined by `arith.addf`, whose definition does not dominate it",
         ),

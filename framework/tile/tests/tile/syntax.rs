@@ -17,8 +17,8 @@ fn printed(text: &str) -> Result<Vec<String>, String> {
     let module = parse(text, &Dialects::neutral()).map_err(|error| error.to_string())?;
     verify(&module).map_err(|violation| violation.in_text(text).to_string())?;
     let printed = print(&module);
-    let again = parse(&printed, &Dialects::neutral()).unwrap_or_else(|error| panic!("{error}\n{printed}"));
-    assert_eq!(print(&again), printed);
+    let reparsed = parse(&printed, &Dialects::neutral()).unwrap_or_else(|error| panic!("{error}\n{printed}"));
+    assert_eq!(print(&reparsed), printed);
     let body = printed.lines().skip_while(|line| !line.contains("tt.func")).skip(1);
     Ok(body.map(|line| line.trim().to_owned()).take_while(|line| line != "tt.return").collect())
 }

@@ -86,7 +86,10 @@ fn code() -> Vec<ExternalTest> {
         external_test!(assembler::rows::rows_of_tensor_memory_are_assembled, [ptxas()]),
         external_test!(assembler::spills::conversions_spill_nothing, [ptxas()]),
         external_test!(assembler::spills::plans_spill_nothing, [ptxas()]),
-        external_test!(assembler::recorded::machine_code_does_not_grow, [ptxas(), assembler::recorded::same_assembler()]),
+        external_test!(
+            assembler::recorded::machine_code_does_not_grow,
+            [ptxas(), assembler::recorded::same_assembler()]
+        ),
         external_test!(lines::a_cubin_has_the_lines, [ptxas()]),
         external_test!(assembler::syntax::the_virtual_device_reads_ptx, [ptxas()]),
     ]

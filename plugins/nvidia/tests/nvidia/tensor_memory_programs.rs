@@ -26,9 +26,9 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.thr
     %bar = ttg.local_alloc : () -> !ttg.memdesc<1xi64, #bar, #smem, mutable>
     ttng.init_barrier %bar, 1 : !ttg.memdesc<1xi64, #bar, #smem, mutable>
     %acc, %token = ttng.tmem_alloc : () -> (!ttg.memdesc<128x64xf32, #tm, #ttng.tensor_memory, mutable>, !ttg.async.token)
-    %done:2 = scf.for %turn = %c0 to %c2 step %c1 iter_args(%use = %false, %dep = %token) -> (i1, !ttg.async.token)  : i32 {
+    %done:2 = scf.for %iteration = %c0 to %c2 step %c1 iter_args(%use = %false, %dep = %token) -> (i1, !ttg.async.token)  : i32 {
       %mma = ttng.tc_gen5_mma %a, %b, %acc[%dep], %use, %true, %bar[%true] {is_async} : !ttg.memdesc<128x64xf16, #sh, #smem>, !ttg.memdesc<64x64xf16, #sh, #smem>, !ttg.memdesc<128x64xf32, #tm, #ttng.tensor_memory, mutable>, !ttg.memdesc<1xi64, #bar, #smem, mutable>
-      ttng.wait_barrier %bar, %turn : !ttg.memdesc<1xi64, #bar, #smem, mutable>
+      ttng.wait_barrier %bar, %iteration : !ttg.memdesc<1xi64, #bar, #smem, mutable>
       scf.yield %true, %mma : i1, !ttg.async.token
     }
     %last = ttng.tc_gen5_mma %a, %b, %acc[%done#1], %true, %more : !ttg.memdesc<128x64xf16, #sh, #smem>, !ttg.memdesc<64x64xf16, #sh, #smem>, !ttg.memdesc<128x64xf32, #tm, #ttng.tensor_memory, mutable>

@@ -119,18 +119,18 @@ impl Staged {
         let iteration = "%from0 = arith.constant BEGIN : i32
       %past = arith.subi %k, %from0 : i32
       %stride = arith.constant STEP : i32
-      %turn = arith.divsi %past, %stride : i32"
+      %passed = arith.divsi %past, %stride : i32"
             .replace("BEGIN", &begin.to_string())
             .replace("STEP", &step.to_string());
         let number = match self.from {
             From::Carried => String::new(),
-            From::Counter => format!("{iteration}\n      %number = arith.muli %turn, %size : i32"),
+            From::Counter => format!("{iteration}\n      %number = arith.muli %passed, %size : i32"),
             From::Loaded => format!(
-                "{iteration}\n      %entry = tt.addptr %numbers, %turn : !tt.ptr<i32>, i32
+                "{iteration}\n      %entry = tt.addptr %numbers, %passed : !tt.ptr<i32>, i32
       %found = tt.load %entry : !tt.ptr<i32>\n      %number = arith.muli %found, %size : i32"
             ),
             From::Quotient => format!(
-                "{iteration}\n      %less = arith.divsi %turn, %one : i32\n      %number = arith.muli %less, %size : i32"
+                "{iteration}\n      %less = arith.divsi %passed, %one : i32\n      %number = arith.muli %less, %size : i32"
             ),
         };
         let address_ops = match self.from {

@@ -23,7 +23,7 @@ pub(in super::super) fn counted(lowering: &mut Lowering<'_>, op: Op) -> Result<(
     let block = lowering.only_block(region).map_err(at)?;
     let arguments = body.arguments(block).to_vec();
     let ends = body.ops(block).last().map_or(&[][..], |end| &body.op(*end).operands);
-    lowering.find_pointer_sums(&arguments[1..], &initial, ends).map_err(at)?;
+    lowering.find_pointer_bases(&arguments[1..], &initial, ends).map_err(at)?;
     let mut carried = lowering.flat_carried(&initial, &arguments[1..]).map_err(at)?;
     // The last value that the loop carries is the number of the next group of MMAs, if its body contains such groups.
     let mma_group = lowering.carried_mma_group(op);

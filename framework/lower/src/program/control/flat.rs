@@ -152,7 +152,7 @@ impl Lowering<'_> {
                             let words = values.by_ref().take(registers / packing.count);
                             words.flat_map(|word| packing.unpack(&mut self.builder, word)).collect()
                         }
-                        (None, Some(arguments)) if self.pointer_sums.contains_key(&arguments[index]) => {
+                        (None, Some(arguments)) if self.pointer_bases.contains_key(&arguments[index]) => {
                             let base = values.next().ok_or_else(missing)?;
                             self.expand_base(arguments[index], base).unwrap_or_default()
                         }

@@ -36,8 +36,8 @@ pub(in super::super) struct PointerSum {
     bytes: u64,
     /// The pointers that are sums; the others differ from them by constants.
     registers: CarriedRegisters,
-    /// The summands, those with the fewest different offsets first.
-    summands: Vec<Summand>,
+    /// The terms, those with the fewest different offsets first.
+    terms: Vec<Term>,
 }
 
 /// Registers of a value of the program: for each pointer the register that belongs to it.
@@ -54,9 +54,9 @@ struct Operands<'a> {
     of: [Registers; 2],
 }
 
-/// One summand of pointers: for each pointer its offset in elements.
+/// One term of pointers: for each pointer its offset in elements.
 #[derive(Debug, Clone)]
-struct Summand(Vec<Offset>);
+struct Term(Vec<Offset>);
 
 /// A multiple of a number of elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -65,7 +65,7 @@ struct Offset {
     multiple: i64,
 }
 
-impl Summand {
+impl Term {
     fn of(registers: impl IntoIterator<Item = Value>) -> Self {
         Self(registers.into_iter().map(|unit| Offset { unit, multiple: 1 }).collect())
     }
@@ -99,8 +99,8 @@ impl PointerSum {
     fn expand(&self, builder: &mut Builder) -> Vec<Value> {
         let mut known = HashMap::new();
         let mut pointers = vec![self.base; self.registers.count()];
-        for summand in &self.summands {
-            for (pointer, &offset) in pointers.iter_mut().zip(&summand.0) {
+        for term in &self.terms {
+            for (pointer, &offset) in pointers.iter_mut().zip(&term.0) {
                 let sum = known.entry((*pointer, offset));
                 *pointer = *sum.or_insert_with(|| offset.add_to(builder, *pointer, self.bytes));
             }
@@ -112,7 +112,7 @@ impl PointerSum {
 impl Lowering<'_> {
     /// Finds the arguments of a loop that it carries as one base, and emits their first bases. The loop starts with the
     /// values `initial`, and an iteration yields `yielded`.
-    pub(super) fn find_pointer_sums(
+    pub(super) fn find_pointer_bases(
         &mut self,
         arguments: &[tile::Value],
         initial: &[tile::Value],
@@ -121,8 +121,8 @@ impl Lowering<'_> {
         for ((&argument, &initial), &yielded) in arguments.iter().zip(initial).zip(yielded) {
             let sum = self.pointer_sum(argument, initial, yielded)?;
             match sum {
-                Some(sum) => self.pointer_sums.insert(argument, sum),
-                None => self.pointer_sums.remove(&argument),
+                Some(sum) => self.pointer_bases.insert(argument, sum),
+                None => self.pointer_bases.remove(&argument),
             };
         }
         Ok(())
@@ -145,21 +145,21 @@ impl Lowering<'_> {
         if registers.count() < LEAST_POINTERS {
             return Ok(None);
         }
-        let (bases, summands) = self.split_pointers(initial, registers.select(&tensor.values));
-        let needed = summands.iter().map(|summand| summand.registers(&self.builder)).sum::<usize>() + POINTER_REGISTERS;
+        let (bases, terms) = self.split_pointers(initial, registers.select(&tensor.values));
+        let needed = terms.iter().map(|term| term.registers(&self.builder)).sum::<usize>() + POINTER_REGISTERS;
         let Some((&first, others)) = bases.split_first() else { return Ok(None) };
         let is_less = needed * LEAST_GAIN <= registers.count() * POINTER_REGISTERS;
         if others.iter().any(|&other| other != first) || !is_less {
             return Ok(None);
         }
         let bytes = u64::from(bits.div_ceil(8));
-        let (shared, mut summands): (Vec<_>, Vec<_>) = summands.into_iter().partition(|one| one.count() == 1);
+        let (shared, mut terms): (Vec<_>, Vec<_>) = terms.into_iter().partition(|one| one.count() == 1);
         let mut base = first;
-        for summand in shared {
-            base = summand.0[0].add_to(&mut self.builder, base, bytes);
+        for term in shared {
+            base = term.0[0].add_to(&mut self.builder, base, bytes);
         }
-        summands.sort_by_key(Summand::count);
-        Ok(Some(PointerSum { base, bytes, registers, summands }))
+        terms.sort_by_key(Term::count);
+        Ok(Some(PointerSum { base, bytes, registers, terms }))
     }
 
     /// Whether an iteration moves all pointers of a loop's argument by the same amount.
@@ -175,7 +175,7 @@ impl Lowering<'_> {
     /// Returns the base that a loop carries for a value of its argument; `None` if it carries no base. The value is
     /// the argument plus the steps of an iteration, or else the one that the loop starts with.
     pub(super) fn carried_base(&mut self, value: tile::Value, argument: tile::Value) -> Lowered<Option<Value>> {
-        let Some(sum) = self.pointer_sums.get(&argument) else { return Ok(None) };
+        let Some(sum) = self.pointer_bases.get(&argument) else { return Ok(None) };
         let (mut base, bytes) = (sum.base, sum.bytes);
         for step in steps_from(self.body, argument, value).unwrap_or_default() {
             let step = match self.lowered(step)? {
@@ -189,37 +189,37 @@ impl Lowering<'_> {
 
     /// Emits the pointers of a loop's argument whose base is `base` from now on; `None` if the loop carries no base.
     pub(super) fn expand_base(&mut self, argument: tile::Value, base: Value) -> Option<Vec<Value>> {
-        let sum = self.pointer_sums.get_mut(&argument)?;
+        let sum = self.pointer_bases.get_mut(&argument)?;
         sum.base = base;
         Some(sum.expand(&mut self.builder))
     }
 
     /// Splits pointers, registers of the value `from`, into bases and offsets.
-    fn split_pointers(&self, from: tile::Value, pointers: Vec<Value>) -> (Vec<Value>, Vec<Summand>) {
-        let mut summands = Vec::new();
+    fn split_pointers(&self, from: tile::Value, pointers: Vec<Value>) -> (Vec<Value>, Vec<Term>) {
+        let mut terms = Vec::new();
         let mut rest = Registers { value: from, registers: pointers };
         while let Some(Operands { of: [base, offset], .. }) = self.operands_of(&rest, tt::ADDPTR) {
-            summands.extend(self.split_offsets(&offset));
+            terms.extend(self.split_offsets(&offset));
             rest = base;
         }
-        (rest.registers, summands)
+        (rest.registers, terms)
     }
 
     /// Splits offsets that are sums or products if the parts take fewer registers. Signed numbers are assumed not to
     /// overflow, as by the axis information.
-    fn split_offsets(&self, whole: &Registers) -> Vec<Summand> {
-        let registers = |all: &[Summand]| all.iter().map(|one| one.registers(&self.builder)).sum::<usize>();
-        let sum = self.operands_of(whole, arith::ADDI);
+    fn split_offsets(&self, undivided: &Registers) -> Vec<Term> {
+        let registers = |all: &[Term]| all.iter().map(|one| one.registers(&self.builder)).sum::<usize>();
+        let sum = self.operands_of(undivided, arith::ADDI);
         let parts = sum.map(|sum| sum.of.iter().flat_map(|part| self.split_offsets(part)).collect());
-        let parts = parts.or_else(|| self.split_product(whole));
-        let whole = vec![Summand::of(whole.registers.iter().copied())];
-        parts.filter(|parts: &Vec<_>| registers(parts) < registers(&whole)).unwrap_or(whole)
+        let parts = parts.or_else(|| self.split_product(undivided));
+        let undivided = vec![Term::of(undivided.registers.iter().copied())];
+        parts.filter(|parts: &Vec<_>| registers(parts) < registers(&undivided)).unwrap_or(undivided)
     }
 
     /// Splits offsets that are indices times one stride, if the indices differ by constants: one product, and multiples
     /// of the stride.
-    fn split_product(&self, whole: &Registers) -> Option<Vec<Summand>> {
-        let Operands { result, positions, of: [a, b] } = self.operands_of(whole, arith::MULI)?;
+    fn split_product(&self, undivided: &Registers) -> Option<Vec<Term>> {
+        let Operands { result, positions, of: [a, b] } = self.operands_of(undivided, arith::MULI)?;
         let stride_of = |side: &Registers| {
             side.registers.first().copied().filter(|first| side.registers.iter().all(|own| own == first))
         };
@@ -234,7 +234,7 @@ impl Lowering<'_> {
         let multiple = |(from, multiple)| (from == first).then_some(Offset { unit: stride, multiple });
         let multiples = sources.map(multiple).collect::<Option<Vec<_>>>()?;
         let product = std::iter::repeat_n(result.values[first], positions.len());
-        Some(vec![Summand::of(product), Summand(multiples)])
+        Some(vec![Term::of(product), Term(multiples)])
     }
 
     /// Returns the operands of the operation `name` that defines registers of a tensor; `None` if another operation

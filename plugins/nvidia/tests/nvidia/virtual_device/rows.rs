@@ -249,12 +249,12 @@ fn lanes_find_out_together() {
 #[test]
 fn lanes_diverge_and_reconverge() {
     // Odd lanes diverge; after reconvergence all vote together.
-    let body = "and.b32 %r1, %lane, 1; setp.ne.u32 %p0, %r1, 0; mov.u32 %r0, 5; @%p0 bra ODD; add.u32 %r0, %r0, 1; bra MEET;\n\
-                ODD: add.u32 %r0, %r0, 10;\n MEET: redux.sync.add.u32 %r0, %r0, -1;";
+    let body = "and.b32 %r1, %lane, 1; setp.ne.u32 %p0, %r1, 0; mov.u32 %r0, 5; @%p0 bra ODD; add.u32 %r0, %r0, 1; bra BOTH;\n\
+                ODD: add.u32 %r0, %r0, 10;\n BOTH: redux.sync.add.u32 %r0, %r0, -1;";
     assert_eq!(value(body), 16 * 6 + 16 * 15);
     // Each lane iterates as often as its index.
-    let body = "mov.u32 %r0, 0; mov.u32 %r1, %lane;\n AGAIN: setp.eq.u32 %p0, %r1, 0; @%p0 bra OUT; add.u32 %r0, %r0, 2;\n\
-                sub.u32 %r1, %r1, 1; bra AGAIN;\n OUT: redux.sync.add.u32 %r2, %r0, -1; add.u32 %r0, %r0, %r2;";
+    let body = "mov.u32 %r0, 0; mov.u32 %r1, %lane;\n LOOP: setp.eq.u32 %p0, %r1, 0; @%p0 bra OUT; add.u32 %r0, %r0, 2;\n\
+                sub.u32 %r1, %r1, 1; bra LOOP;\n OUT: redux.sync.add.u32 %r2, %r0, -1; add.u32 %r0, %r0, %r2;";
     assert_eq!(lanes(body), (0..32).map(|lane| 2 * lane + 992).collect::<Vec<u32>>());
     // A branch table.
     let body = "and.b32 %r1, %lane, 3;\n TABLE: .branchtargets A, B, A, C;\n brx.idx %r1, TABLE;\n\
