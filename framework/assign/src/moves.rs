@@ -60,8 +60,8 @@ pub(super) fn from_users(state: &State<'_, '_>, node: usize, settled: &[bool]) -
     found
 }
 
-/// Returns the cost of a graph node with the key (layout) `key`, including the conversions of operands that come from
-/// settled nodes.
+/// Returns the cost in cycles, over all executions, of a graph node with the key (layout) `key`. It includes the
+/// conversions of operands that come from settled nodes, which already have their keys.
 pub(super) fn of_operands(state: &mut State<'_, '_>, node: usize, key: LayoutId, settled: &[bool]) -> f64 {
     let old = std::mem::replace(&mut state.keys[node], key);
     let mut cost = state.node_cost(node);

@@ -95,8 +95,8 @@ impl ValueRequirement {
         }
     }
 
-    /// Returns a type that meets the requirement; register operands get 32-bit words, or one narrower integer. `None`
-    /// if no type meets it.
+    /// Returns a type that meets the requirement. Register operands of at least 32 bits get a scalar or vector of
+    /// `i32`, narrower ones an integer of their width. `None` if no type meets the requirement.
     #[must_use]
     pub fn default_type(self) -> Option<Type> {
         match self {

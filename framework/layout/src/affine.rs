@@ -103,8 +103,9 @@ impl AffineLayout {
     /// This gives the map of a tensor's slice from a map of the tensor's elements to memory.
     ///
     /// # Errors
-    /// [`LayoutError::NotAffine`] if `start` is no multiple of `size`: then `start + x` carries and is no xor. A size
-    /// that is no power of two, positions beyond the dim, or an absent dim.
+    /// [`LayoutError::NotAffine`] if `start` is no multiple of `size`: then `start + x` carries and is no xor.
+    /// [`LayoutError::NotPowerOfTwo`] if `size` is no power of two, [`LayoutError::CoordinateTooLarge`] if positions
+    /// lie beyond the dim, [`LayoutError::NoSuchDim`] if the dim is absent.
     pub fn slice_in(&self, dim: Dim, start: u64, size: u64) -> Result<Self, LayoutError> {
         let linear = &self.linear;
         if !size.is_power_of_two() {

@@ -16,7 +16,8 @@ pub struct LayoutOperation {
     pub aliases: &'static [&'static str],
     /// The inputs of the operation, in the order in which its usage lists them.
     pub inputs: &'static [OperationInput],
-    /// The result: `layout`, or the fields of an object.
+    /// The text that describes the operation's result in the documentation: `layout` if the result is a layout,
+    /// otherwise the fields of the result's JSON object.
     pub result: &'static str,
     /// The Rust function that performs the operation, such as `LinearLayout::invert`.
     pub rust: &'static str,
@@ -51,7 +52,8 @@ pub enum InputKind {
     Sizes,
     /// True or false.
     Flag,
-    /// A list of pairs of a dim and its bases, or its masks.
+    /// A list of pairs of an input dim and its bases, such as `[["lane", [[1], [2]]]]`, or of an output dim and its
+    /// masks, such as `[["dim0", [1, 2]]]`. Each mask selects the input bits whose xor is one bit of the coordinate.
     Lists,
     /// An object of dims and coordinates.
     Point,

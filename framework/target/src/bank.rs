@@ -183,7 +183,8 @@ impl Phase {
         (0..1u64 << self.bits).filter(move |lane| lane & pivots == 0)
     }
 
-    /// Returns all lanes of the phase whose first lane is `first`, each one basis vector away from the previous one.
+    /// Returns all lanes of the phase (lanes that are served together) whose first lane is `first`. Each lane is the
+    /// previous one xor one basis vector, as in a Gray code.
     fn lanes(&self, first: u64) -> impl Iterator<Item = u64> {
         let mut lane = first;
         (0..1u64 << self.space.dimension()).map(move |step| {

@@ -157,7 +157,8 @@ pub enum Operand {
         /// relative to the first of them.
         layout: LinearLayout,
     },
-    /// Shared memory that the lanes address in slots: each slot is a run of contiguous bytes with one address.
+    /// Shared memory that the lanes address in slots: each slot is a run of contiguous bytes with one address, such as
+    /// a row of 16 bytes of PTX `ldmatrix`.
     Access {
         /// From (register, lane, byte) to (slot, byte): the bytes that each lane receives or gives. For a copy from
         /// global memory, which has no registers, from (lane, byte).

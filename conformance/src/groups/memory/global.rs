@@ -80,7 +80,8 @@ impl KnownStrides {
         strides
     }
 
-    /// Returns the tensor with the properties that the planner knows: strides may be unknown except for a divisor.
+    /// Returns the description of the tensor that the planner gets. With [`Self::RunTimePitch`], the strides of
+    /// all axes except the last are known only as multiples of eight elements.
     fn tensor(self, shape: &[u64], element_bits: u32) -> GlobalTensor {
         let strides = self.strides(shape);
         let last = shape.len() - 1;

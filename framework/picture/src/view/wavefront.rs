@@ -22,7 +22,8 @@ pub(super) struct Word {
     pub bank_word: u64,
     /// The lanes that access the word.
     pub lanes: Vec<u64>,
-    /// The elements that these lanes access, as packed coordinates.
+    /// The elements that the lanes in `lanes` access in the word. Each is one number: its coordinates in the memory's
+    /// tensor, packed with the first dim in the lowest bits.
     pub elements: Vec<u64>,
 }
 

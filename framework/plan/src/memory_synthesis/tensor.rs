@@ -102,7 +102,8 @@ pub struct TensorAccess<'a> {
     pub layout: Option<LinearLayout>,
     /// How often the access is executed, relative to the other accesses.
     pub weight: u64,
-    /// Whether the stored data come from global memory, so that plain stores must follow loads.
+    /// Whether the stored data come from global memory: plain stores then need loads to registers first, asynchronous
+    /// copies do not.
     pub from_global: bool,
     /// The alternatives by which the access can be executed, in any order.
     pub alternatives: Vec<AccessAlternative<'a>>,

@@ -34,7 +34,8 @@ pub struct Accumulator {
 pub struct TensorMemorySpace {
     /// The address of the first column, an `i32`.
     pub address: Value,
-    /// The mbarriers by which groups of MMAs complete: a group is complete after [`MmaPlan::arrivals`] commits.
+    /// The mbarriers at which groups of MMAs complete. [`MmaPlan::arrivals`] returns the number of commits that
+    /// complete a group.
     pub barriers: MmaBarriers,
 }
 

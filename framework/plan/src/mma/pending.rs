@@ -16,8 +16,9 @@ use super::mma_atom::Role;
 use super::plan::MmaPlan;
 
 impl MmaPlan {
-    /// The queue whose MMAs may be in flight while the program continues. `None` unless both operands are read from
-    /// shared memory and the atom takes no scales.
+    /// Returns the queue of the plan's asynchronous MMAs; the program waits for this queue before it reads the
+    /// accumulator. `None` if the MMAs are synchronous, an operand is not read from shared memory, or the atom takes
+    /// scales.
     #[must_use]
     pub fn pending_queue(&self) -> Option<Queue> {
         let atom = &self.atom;

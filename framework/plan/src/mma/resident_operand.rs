@@ -65,11 +65,12 @@ impl MmaPlan {
         self.stored_from(side, context.target)
     }
 
-    /// Returns the register layout of the scales of operand A (`side` 0) or B (1) over all of K, rows x blocks of K; in
-    /// each chunk, the operand's layout determines it. `None` for an operand without scales.
+    /// Returns the register layout of the scales of operand A (`side` 0, M x blocks of K) or B (1, N x blocks) over all
+    /// of K. A block is the elements of K that share a scale. In each chunk of K, the scales have the layout in
+    /// [`MmaPlan::scales`]; the highest register bits select the chunk. `Ok(None)` if the operand has no scales.
     ///
     /// # Errors
-    /// None for plans from this module.
+    /// [`LayoutError`] if the extended layout is invalid; this does not happen for plans that this module returned.
     pub fn resident_scale_layout(&self, side: usize) -> Result<Option<LinearLayout>, LayoutError> {
         let (Some(layout), Some(scale)) = (&self.scales[side], self.problem.scales[side]) else { return Ok(None) };
         let per_chunk = layout.out_bits(Dim::tensor(1));

@@ -26,7 +26,8 @@ pub struct TensorMoves {
     pub rows: [String; 2],
     /// Log2 of the number of words that one instruction moves for each lane.
     pub issue_bits: u32,
-    /// For each issue of the instruction, the offset of its address from the address of the warp's rows in the tile.
+    /// For each issue of the instruction, the offset of its address from the address of the warp's rows in the tile. An
+    /// offset has the row in the upper 16 bits and the column in the lower.
     pub offsets: Vec<u32>,
     /// Number of rows of tensor memory that one warp can access.
     warp_rows: u32,

@@ -1,8 +1,10 @@
 //! The systolic MMA instruction `dpas`.
 //!
-//! Layouts are derived by rule. For B, a lane holds one column, and a register holds 32 bits of it along K. For A, the
-//! lanes share a row, each with as many adjacent bits as needed. Tests check the layouts against published tables, the
-//! vendor's documents and the layout families.
+//! Layouts are derived by rule. For the accumulator, each lane holds one column. For B, each lane holds one column, and
+//! each of its 32-bit registers has adjacent elements along K. For A, a row has 256 bits, which lanes share evenly:
+//! each of 8 lanes holds 32 adjacent bits, each of 16 lanes 16 bits. A `tf32` element has 32 bits, so 8 of 16 lanes
+//! hold a row, and the other 8 the next. Tests check the layouts against published tables, the vendor's documents and
+//! the layout family `dpas`.
 
 use tilewright_layout::families::cluster::tile_from_identities;
 use tilewright_layout::{Dim, LayoutError, LinearLayout};

@@ -10,7 +10,8 @@ use tilewright_tile::{Attribute, Body, Op, Region, TileModule, Value};
 /// Attributes that choose how a dot is lowered, which do not change its semantics.
 const DOT_PLAN_ATTRS: [&str; 7] = [INSTRUCTION, ALONG_K, K_WIDTH, COLUMNS_PER_LANE, WARPS_ALONG, SWAP_AB, LANES_ALONG];
 
-/// The operations with side effects of a program, in order. Equal expressions have the same number in both programs.
+/// Numbers the expressions of the two programs that `same` compares: equal expressions of either program get the same
+/// number.
 #[derive(Default)]
 struct Expressions {
     known: HashMap<String, usize>,

@@ -37,7 +37,8 @@ pub fn check_kept(rows: &[Row], file: &Path) {
     golden::check(file, &text(rows));
 }
 
-/// Plans all reductions of the list for the target.
+/// Plans the reductions of each layout of the list for the target, in each shape and along both axes. Panics if one
+/// cannot be planned.
 pub fn problems(rows: &[Row], target: &dyn Target) -> Vec<PlannedReduction> {
     let mut all = Vec::new();
     for (index, row) in rows.iter().enumerate() {

@@ -107,7 +107,8 @@ fn zero_has_no_exponent_to_align_by() {
     assert_eq!(summed.total(0, products.into_iter().take(1)), 0, "a tie goes to even");
 }
 
-/// A running sum far below the products is rounded down, and vanishes one bit further down.
+/// A negative accumulator 25 binary places below the products rounds toward minus infinity, and one 26 places below
+/// contributes nothing. Even and odd products are added separately first (`interleaved`).
 #[test]
 fn accumulators_far_below_interleaved_products_vanish() {
     let one = 0x40u64;

@@ -8,7 +8,8 @@ use tilewright_tile::axis_info::{AxisInfoMap, IndexBit};
 /// Groups of registers whose elements are contiguous in memory, so that one vector access moves each group.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in super::super) struct VectorGroups {
-    /// The bits of a register's index that number the elements of a group, in the order of memory.
+    /// The bits of the register index that number the elements of a group: bit `within[i]` moves by 2^`i` elements in
+    /// memory.
     within: Vec<u32>,
     /// The number of registers of a lane.
     registers: usize,

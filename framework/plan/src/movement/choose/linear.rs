@@ -18,7 +18,8 @@ const KEPT: usize = 8;
 pub(super) struct Bounds<'a> {
     /// The elements of the first offset bits, in order, which the search does not change.
     pub(super) fixed: &'a [u64],
-    /// A basis of the elements that the first offset bits must span, in any order; empty for no constraint.
+    /// A basis of the elements (packed coordinates) that the lowest offset bits must span, in any order; empty for no
+    /// constraint.
     pub(super) chunk: &'a [u64],
     /// The number of weighted wavefronts at which the search stops.
     pub(super) goal: u64,

@@ -1,4 +1,8 @@
-//! Compares layouts of all kinds by one score and keeps the best of each kind.
+//! Scores layouts of a tensor in shared memory by the cost of their accesses, and keeps the best of each
+//! [`SharedLayoutKind`].
+//!
+//! The score compares global-memory transactions first, then wavefronts and selects, then bytes. The same score ranks
+//! the best layouts of the kinds; all are reported, since a caller's constraints may not allow the first.
 
 use crate::movement::{MovementError, SharedAccess, plan_shared_access};
 use tilewright_layout::Padding;

@@ -91,8 +91,9 @@ impl GlobalTensor {
         (run, others)
     }
 
-    /// Returns the largest power of two, in elements, of which the start of every vector is a multiple: it divides the
-    /// strides outside of the run and the tensor's alignment.
+    /// Returns the largest power of two, in elements, that divides the tensor's alignment and the strides outside of
+    /// the run. The run consists of segments, of one or more dims, that are contiguous in memory ([`Self::run`]).
+    /// The start of every vector is a multiple of this number.
     fn divisibility(&self, element_bytes: u64) -> u64 {
         let (_, others) = self.run();
         let strides = others.iter().filter(|segment| segment.bits > 0).map(|segment| match segment.stride {

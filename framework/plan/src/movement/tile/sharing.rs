@@ -55,8 +55,10 @@ impl LocatedAccessor {
 }
 
 impl PlacedAccessor<'_> {
-    /// Returns the stores by a tile in which threads with replicas share the work: along one thread bit, two, and so
-    /// on. Lanes share only while their accesses fall into other banks, since conflicts would undo the gain.
+    /// Returns alternatives of a store by the instruction `tile` in which threads that hold the same elements divide
+    /// them. The first alternative divides the elements along one bit of the thread index, the second along two bits,
+    /// and so on. A lane bit is left out if lanes that differ in it would access the same banks, since bank conflicts
+    /// would undo the gain.
     pub(in super::super) fn shared_stores(&self, tile: &Tile<'_>) -> Vec<LocatedAccessor> {
         let bits = self.side.sharing();
         if bits.is_empty() {

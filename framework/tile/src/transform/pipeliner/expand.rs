@@ -6,11 +6,14 @@
 //! end, so that nothing in between waits for global memory. Without buffers the loop carries the loaded values to the
 //! next iteration.
 //!
-//! If MMAs are still in flight when the next iteration begins, that iteration waits for them at its end. The buffer
-//! that they read is refilled after that: either by the iteration after the wait, so that the prefetch distance is one
-//! less, or by the same iteration, which then has its copies, and a barrier before them, at its end. If a wait covers
-//! the MMAs of the whole block, the barrier at the start of the iteration suffices, and values loaded at the start can
-//! be stored after the wait.
+//! If MMAs of iteration i are still in flight when iteration i+1 begins, iteration i+1 waits for them at its end. There
+//! are two alternatives to refill the buffer that they have read:
+//!
+//! - Iteration i+2 refills it at its start, behind the barrier there. The prefetch distance is one less.
+//! - Iteration i+1 refills it at its end, after the wait. If a wait covers only the MMAs of the waiting thread's warps
+//!   (PTX `wgmma`), a second barrier follows the wait, and the copies follow the barrier. If a wait covers the MMAs of
+//!   all warps of the thread block (`tcgen05.mma`), no barrier is needed between wait and copies, provided that the
+//!   iteration has one at its start. Values that iteration i+1 has loaded at its start are then stored after the wait.
 //!
 //! With a producer warp, the loop exists twice. The producer waits until a buffer is empty, and issues the bulk tensor
 //! copies of the next iteration. The consumers wait for the bytes, and each warp signals separately that it has read a

@@ -23,8 +23,10 @@ pub(in crate::transform) struct Schedule {
     /// Copies and stores refill the buffers that these MMAs have read, while MMAs of this iteration are in flight.
     /// Prefetches go through registers only if `mma_waits_cover_block`.
     pub prefetches_last: bool,
-    /// Whether a wait for MMAs covers those of the whole block, so that no barrier is needed before the buffers that
-    /// they read are refilled.
+    /// Whether a wait for MMAs covers those of all warps of the thread block.
+    ///
+    /// An iteration that begins with a barrier then needs no second one before it refills the buffers that the MMAs
+    /// have read.
     pub mma_waits_cover_block: bool,
     /// Whether only the loop uses the buffers: their lifetime then ends after the loop, where all copies are waited
     /// for.

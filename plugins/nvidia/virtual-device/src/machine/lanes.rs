@@ -58,7 +58,8 @@ where
     }
 }
 
-/// Returns the operation that runs `work`, after which the warp continues with the next step.
+/// Returns an operation that calls `work` once for each warp that executes it. `work` handles the active lanes; then
+/// the warp continues with the next instruction.
 pub(crate) fn each(
     work: impl Fn(&mut Running<'_>) -> Result<(), DeviceFaultKind> + Send + Sync + 'static,
 ) -> Box<dyn Operation> {

@@ -18,7 +18,8 @@ pub(crate) struct Launch<'a> {
     pub(crate) parameters: &'a [u8],
     /// Whether several lanes may store to an address of shared memory by one instruction without synchronization.
     pub(crate) replicated_stores: bool,
-    /// Max instructions of the launch, summed over all warps.
+    /// Limit of the number of instructions that the launch executes, summed over all warps; a launch that needs more is
+    /// a fault.
     pub(crate) most_steps: u64,
 }
 

@@ -56,7 +56,8 @@ pub(crate) fn within(
     sides.scratch(store, load, &layout).ok_or_else(|| none.to_owned())
 }
 
-/// Both sides of a conversion, in coordinates of the scratch memory.
+/// The source and the destination of a conversion, in coordinates of the scratch memory: lanes store the source there
+/// and load the destination from there.
 pub(super) struct Sides<'a> {
     pub(super) conversion: &'a ConversionProblem,
     pub(super) coordinates: &'a Coordinates,
