@@ -5,6 +5,7 @@ use super::annotations::Annotations;
 use super::assign_addresses;
 use super::barriers;
 use super::merge_barriers;
+use super::merge_fences::merge_fences;
 use super::uses::Uses;
 use tilewright_kernel::Kernel;
 
@@ -34,6 +35,7 @@ pub(crate) fn allocate_disjoint(mut kernel: Kernel, annotations: &Annotations) -
     uses.buffers.iter_mut().for_each(|buffer| buffer.is_kept = true);
     assign_addresses::assign_addresses(&mut kernel.shared, &uses);
     barriers::insert_barriers(&mut kernel, &uses, &accesses);
+    merge_fences(&mut kernel);
     kernel
 }
 
@@ -49,5 +51,6 @@ fn each_placed(mut kernel: Kernel, annotations: &Annotations) -> Kernel {
     let (uses, accesses) = used(&kernel, annotations);
     assign_addresses::assign_addresses(&mut kernel.shared, &uses);
     barriers::insert_barriers(&mut kernel, &uses, &accesses);
+    merge_fences(&mut kernel);
     kernel
 }

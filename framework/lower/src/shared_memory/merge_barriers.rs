@@ -171,7 +171,7 @@ impl BarrierMerger<'_> {
 
 /// Whether an operation has no effect besides its results, which follow from its operands and from values of other
 /// lanes.
-fn computes(op: &Op) -> bool {
+pub(super) fn computes(op: &Op) -> bool {
     matches!(
         op,
         Op::Constant { .. }

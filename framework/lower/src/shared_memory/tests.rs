@@ -477,6 +477,24 @@ fn of_slots(initial: i64, index: &str, accesses: &[(Access, u32)]) -> String {
     inside.split([' ', ']']).filter(kept).collect::<Vec<_>>().join(" ")
 }
 
+/// Checks that of consecutive proxy fences the last remains, and that fences before a barrier stay.
+#[test]
+fn consecutive_stores_share_a_proxy_fence() {
+    let (store, fence, barrier) = ("store %5, %1 align 4", "proxy_fence", "barrier block all");
+    let cases = [
+        (vec![store, fence, store, fence, barrier], "store store proxy_fence barrier"),
+        (vec![store, fence, "%9: i32 = binary add %1, %2", fence, barrier], "store binary proxy_fence barrier"),
+        (vec![store, fence, barrier, store, fence], "store proxy_fence barrier store proxy_fence"),
+        (vec![fence, fence, fence], "proxy_fence"),
+        (vec![store, fence, "wait copies 0", fence], "store proxy_fence wait proxy_fence"),
+    ];
+    for (body, expected) in cases {
+        let body = format!("  %5: ptr.shared = shared_address 0\n  {}", body.join("\n  "));
+        let kernel = placed(kernel(&[64], &body));
+        assert_eq!(names(&kernel), expected, "{body}");
+    }
+}
+
 /// Returns kernel text that computes the pointers `%60` and `%61` to two slots of 32 bytes in a buffer. The statement
 /// `first` computes the index `%56` of the first slot, `second` the index `%57` of the second.
 fn slots(first: &str, second: &str) -> String {
