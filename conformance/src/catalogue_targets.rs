@@ -41,7 +41,7 @@ impl CatalogueTargets {
     #[must_use]
     pub fn serve_plugin(arguments: &[OsString]) -> Option<ExitCode> {
         let [command, file] = arguments else { return None };
-        if command != SessionBuilder::PLUGIN_HOST {
+        if command != SessionBuilder::PLUGIN_HOST_ARGUMENT {
             return None;
         }
         Some(plugin::serve(file.as_ref()).map_or_else(

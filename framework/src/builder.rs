@@ -53,7 +53,7 @@ impl Session {
 impl SessionBuilder {
     /// The command-line argument that makes a program run as a plugin host; the path of the plugin's library follows
     /// it.
-    pub const PLUGIN_HOST: &str = "plugin-host";
+    pub const PLUGIN_HOST_ARGUMENT: &str = "plugin-host";
 
     /// Adds the target files of these directories to the catalogue.
     ///
@@ -101,7 +101,7 @@ impl SessionBuilder {
     }
 
     /// Runs each plugin in a separate process, so that a crash of the plugin does not affect this process. `program` is
-    /// started with [`Self::PLUGIN_HOST`]; the command `tilewright` supports it. If a call exceeds `limit`, the
+    /// started with [`Self::PLUGIN_HOST_ARGUMENT`]; the command `tilewright` supports it. If a call exceeds `limit`, the
     /// plugin's process is ended.
     ///
     /// # Examples
@@ -115,7 +115,7 @@ impl SessionBuilder {
     /// ```
     #[must_use]
     pub fn isolated(self, program: impl Into<PathBuf>, limit: Duration) -> Self {
-        Self { registry: Registry::isolated(HostCommand::new(program, [Self::PLUGIN_HOST]), limit), ..self }
+        Self { registry: Registry::isolated(HostCommand::new(program, [Self::PLUGIN_HOST_ARGUMENT]), limit), ..self }
     }
 
     /// Opens the [`Session`]. All manifests are read, but only the plugins that the caller named are opened.

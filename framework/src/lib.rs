@@ -96,9 +96,9 @@ pub mod run;
 mod session;
 
 pub use builder::{SessionBuilder, SessionError};
-pub use program::{ChosenSizes, ProgramCompiler, ProgramError, ProgramOptions, Stage};
+pub use program::{ChosenSizes, CompilationStage, ProgramCompiler, ProgramError, ProgramOptions};
 pub use request::{LayoutRequest, LayoutRequestError};
-pub use session::{PipelineError, Session};
+pub use session::{RequestError, Session};
 
 /// Layouts, their families (named constructors of layouts such as `blocked`), text and JSON notations, and the CuTe
 /// layout algebra.
@@ -116,12 +116,12 @@ pub mod layout {
 pub mod plan {
     #[doc(inline)]
     pub use tilewright_plan::movement::{
-        Accessor, AsyncCopyPlan, AsyncCopySpec, AxisStride, BankModel, Bound, ConsecutiveCopy, Constraints,
-        ConversionKind, ConversionPlan, GatherPlan, GlobalAccess, GlobalTensor, MovementError, PlanContext, PlanStats,
-        ReductionPlan, Rejected, ScanDirection, ScanPlan, ScratchLayout, SharedAccess, SharedLayoutChoice,
+        Accessor, AsyncCopyPlan, AsyncCopySpec, AxisStride, BankModel, ConsecutiveCopy, ConversionKind, ConversionPlan,
+        CountLowerBounds, GatherPlan, GlobalAccess, GlobalTensor, MovementError, PlanContext, PlanStats, ReductionPlan,
+        Rejected, ScanDirection, ScanPlan, ScratchLayout, SharedAccess, SharedLayoutChoice, SharedLayoutConstraints,
         SharedLayoutKind, TensorCopy, choose_shared_layout, conversion_candidates, count_bank_conflicts,
-        gather_candidates, plan_async_copy, plan_conversion, plan_copy_from_shared, plan_gather, plan_global_access,
-        plan_reduction, plan_scan, plan_shared_access, price, reduction_candidates,
+        gather_candidates, plan_async_copy, plan_conversion, plan_gather, plan_global_access, plan_reduction,
+        plan_scan, plan_shared_access, plan_tensor_copy_to_global, price_in_wavefronts, reduction_candidates,
     };
 
     /// Plans of matrix multiplication: the MMA instruction, the layouts, and the loads of the operands.

@@ -8,7 +8,7 @@ use tilewright_layout::{
     Dim, FamilySpec, Layout, LinearLayout, MemoryLayout, camel_case_key, layout_from_json, parse_spec, spec_from_json,
 };
 
-use super::{PipelineError, Session};
+use super::{RequestError, Session};
 
 /// A request for a layout: by a family and its parameters, or by its bases.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -91,7 +91,7 @@ impl LayoutRequest {
     /// has an offset dim. A family is resolved as by [`Session::layout`], with the same `target`.
     ///
     /// # Errors
-    /// [`PipelineError`].
+    /// [`RequestError`].
     ///
     /// # Examples
     /// ```
@@ -104,7 +104,7 @@ impl LayoutRequest {
     /// assert!(matches!(LayoutRequest::from_text(text)?.any(&session, None, &[32, 32])?, Layout::Memory(_)));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn any(&self, session: &Session, target: Option<&str>, shape: &[u64]) -> Result<Layout, PipelineError> {
+    pub fn any(&self, session: &Session, target: Option<&str>, shape: &[u64]) -> Result<Layout, RequestError> {
         match self {
             Self::Given(layout) if layout.ins().contains(Dim::OFFSET) => {
                 Ok(Layout::Memory(MemoryLayout::linear((**layout).clone())))
@@ -118,7 +118,7 @@ impl LayoutRequest {
     /// [`Session::distributed`], with the same `target`, so it must build a distributed layout.
     ///
     /// # Errors
-    /// [`PipelineError`].
+    /// [`RequestError`].
     ///
     /// # Examples
     /// ```
@@ -137,7 +137,7 @@ impl LayoutRequest {
         session: &Session,
         target: Option<&str>,
         shape: &[u64],
-    ) -> Result<LinearLayout, PipelineError> {
+    ) -> Result<LinearLayout, RequestError> {
         match self {
             Self::Given(layout) => Ok((**layout).clone()),
             Self::Family(spec) => session.distributed(target, spec, shape),

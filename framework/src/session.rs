@@ -55,7 +55,7 @@ const MOST_PLANS: usize = 4096;
 /// The reason why a request failed.
 #[derive(Debug, Error)]
 #[non_exhaustive]
-pub enum PipelineError {
+pub enum RequestError {
     /// The catalogue does not have the target; the caller's fault.
     #[error(transparent)]
     Target(#[from] CatalogueError),
@@ -104,7 +104,7 @@ impl Session {
     /// Returns the target with this name, served by its plugin.
     ///
     /// # Errors
-    /// [`PipelineError::Target`], [`PipelineError::Plugin`].
+    /// [`RequestError::Target`], [`RequestError::Plugin`].
     ///
     /// # Examples
     /// ```no_run
@@ -113,15 +113,15 @@ impl Session {
     /// assert!(target.instructions().iter().any(|instruction| instruction.name.starts_with("mma")));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn target(&self, name: &str) -> Result<Arc<dyn Target>, PipelineError> {
+    pub fn target(&self, name: &str) -> Result<Arc<dyn Target>, RequestError> {
         Ok(self.registry.target(self.catalogue.get(name)?)?)
     }
 
     /// Returns the target with this name, for layouts only: its instruction table may not have been read.
     ///
     /// # Errors
-    /// [`PipelineError::Target`], [`PipelineError::Plugin`].
-    pub fn target_without_table(&self, name: &str) -> Result<Arc<dyn Target>, PipelineError> {
+    /// [`RequestError::Target`], [`RequestError::Plugin`].
+    pub fn target_without_table(&self, name: &str) -> Result<Arc<dyn Target>, RequestError> {
         Ok(self.registry.target_without_table(self.catalogue.get(name)?)?)
     }
 
@@ -130,7 +130,7 @@ impl Session {
     /// family. A plugin that cannot be opened is an error only if no other plugin knows the family.
     ///
     /// # Errors
-    /// [`PipelineError`].
+    /// [`RequestError`].
     ///
     /// # Examples
     /// ```
@@ -143,7 +143,7 @@ impl Session {
     /// assert!(matches!(session.layout(None, &spec, &[32, 32])?, Layout::Memory(_)));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn layout(&self, target: Option<&str>, spec: &FamilySpec, shape: &[u64]) -> Result<Layout, PipelineError> {
+    pub fn layout(&self, target: Option<&str>, spec: &FamilySpec, shape: &[u64]) -> Result<Layout, RequestError> {
         target.map(|name| self.catalogue.get(name)).transpose()?;
         let mut unknown = match FamilySet::new(vec![&Neutral]).layout(spec, shape) {
             Err(error) if not_served(&error) => error,
@@ -177,7 +177,7 @@ impl Session {
     /// opened.
     ///
     /// # Errors
-    /// [`PipelineError::Target`], [`PipelineError::Plugin`] if the target is named.
+    /// [`RequestError::Target`], [`RequestError::Plugin`] if the target is named.
     ///
     /// # Examples
     /// ```
@@ -190,7 +190,7 @@ impl Session {
     /// assert_eq!(session.attribute_syntaxes(None)?.text(&parse_spec(text)?), text);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn attribute_syntaxes(&self, target: Option<&str>) -> Result<AttributeSyntaxes, PipelineError> {
+    pub fn attribute_syntaxes(&self, target: Option<&str>) -> Result<AttributeSyntaxes, RequestError> {
         let targets: Vec<_> = match target {
             Some(name) => vec![self.target_without_table(name)?],
             None => self.one_target_a_plugin().iter().filter_map(|name| self.target_without_table(name).ok()).collect(),
@@ -203,7 +203,7 @@ impl Session {
     /// Returns the linear map of a distributed layout that a family builds for a tensor of `shape`.
     ///
     /// # Errors
-    /// [`PipelineError`]. If the family builds a memory layout, [`PipelineError::NotDistributed`].
+    /// [`RequestError`]. If the family builds a memory layout, [`RequestError::NotDistributed`].
     ///
     /// # Examples
     /// ```
@@ -222,17 +222,17 @@ impl Session {
         target: Option<&str>,
         spec: &FamilySpec,
         shape: &[u64],
-    ) -> Result<LinearLayout, PipelineError> {
+    ) -> Result<LinearLayout, RequestError> {
         match self.layout(target, spec, shape)? {
             Layout::Distributed(layout) => Ok(layout),
-            Layout::Memory(_) | Layout::TensorMemory(_) => Err(PipelineError::NotDistributed(spec.name.clone())),
+            Layout::Memory(_) | Layout::TensorMemory(_) => Err(RequestError::NotDistributed(spec.name.clone())),
         }
     }
 
     /// Returns the target with this name; `None` if no plugin serves it.
     ///
     /// # Errors
-    /// [`PipelineError::Target`]; [`PipelineError::Plugin`]: its plugin cannot be opened.
+    /// [`RequestError::Target`]; [`RequestError::Plugin`]: its plugin cannot be opened.
     ///
     /// # Examples
     /// ```
@@ -244,7 +244,7 @@ impl Session {
     /// assert!(session.target_if_served("h1000").is_err());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn target_if_served(&self, name: &str) -> Result<Option<Arc<dyn Target>>, PipelineError> {
+    pub fn target_if_served(&self, name: &str) -> Result<Option<Arc<dyn Target>>, RequestError> {
         let description = self.catalogue.get(name)?;
         match self.registry.serves(&description.architecture) {
             Some(_) => Ok(Some(self.registry.target(description)?)),
@@ -255,7 +255,7 @@ impl Session {
     /// Returns the target's instructions of these kinds, kind by kind; none if no plugin serves the target.
     ///
     /// # Errors
-    /// [`PipelineError::Target`], [`PipelineError::Plugin`].
+    /// [`RequestError::Target`], [`RequestError::Plugin`].
     ///
     /// # Examples
     /// ```no_run
@@ -266,7 +266,7 @@ impl Session {
     /// }
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn instructions_of(&self, name: &str, kinds: &[InstructionKind]) -> Result<Vec<Instruction>, PipelineError> {
+    pub fn instructions_of(&self, name: &str, kinds: &[InstructionKind]) -> Result<Vec<Instruction>, RequestError> {
         let description = self.catalogue.get(name)?;
         if self.registry.serves(&description.architecture).is_none() {
             return Ok(Vec::new());
@@ -281,7 +281,7 @@ impl Session {
     /// Plans are cached.
     ///
     /// # Errors
-    /// [`PipelineError::Target`], [`PipelineError::Plugin`], [`PipelineError::Movement`].
+    /// [`RequestError::Target`], [`RequestError::Plugin`], [`RequestError::Movement`].
     ///
     /// # Examples
     /// ```
@@ -305,7 +305,7 @@ impl Session {
         src: &LinearLayout,
         dst: &LinearLayout,
         element_bits: u32,
-    ) -> Result<ConversionPlan, PipelineError> {
+    ) -> Result<ConversionPlan, RequestError> {
         let requested = ConversionKey { target: target.to_owned(), src: src.clone(), dst: dst.clone(), element_bits };
         let plans = || self.plans.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(plan) = plans().get(&requested) {
@@ -326,7 +326,7 @@ impl Session {
     /// [`lower::conversion_kernel`] for the kernel's parameters.
     ///
     /// # Errors
-    /// [`PipelineError`].
+    /// [`RequestError`].
     ///
     /// # Examples
     /// ```
@@ -348,7 +348,7 @@ impl Session {
         src: &LinearLayout,
         dst: &LinearLayout,
         element_bits: u32,
-    ) -> Result<Module, PipelineError> {
+    ) -> Result<Module, RequestError> {
         let plan = self.plan_conversion(target, src, dst, element_bits)?;
         let kernel = lower::conversion_kernel(
             "convert",
@@ -365,7 +365,7 @@ impl Session {
     /// Compiles a module for a target.
     ///
     /// # Errors
-    /// [`PipelineError`].
+    /// [`RequestError`].
     ///
     /// # Examples
     /// ```no_run
@@ -377,7 +377,7 @@ impl Session {
     /// assert!(artifact.text(Emit::Assembly).is_some_and(|ptx| ptx.contains(".entry empty")));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn compile(&self, target: &str, module: &Module, options: &CompileOptions) -> Result<Artifact, PipelineError> {
+    pub fn compile(&self, target: &str, module: &Module, options: &CompileOptions) -> Result<Artifact, RequestError> {
         kernel::verify(module)?;
         Ok(self.target(target)?.compile(module, options)?)
     }

@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use tilewright::run::RunError;
-use tilewright::{PipelineError, ProgramError};
+use tilewright::{ProgramError, RequestError};
 use tilewright_emulator::{Fault, FaultKind};
 use tilewright_kernel::SourceLocation;
 
@@ -22,9 +22,9 @@ pub fn input(py: Python<'_>, message: &str) -> PyErr {
 }
 
 /// Makes the exception of a session, a plugin or a code generator.
-pub fn pipeline(py: Python<'_>, error: &PipelineError) -> PyErr {
+pub fn pipeline(py: Python<'_>, error: &RequestError) -> PyErr {
     match error {
-        PipelineError::Target(_) | PipelineError::Family(_) => input(py, &error.to_string()),
+        RequestError::Target(_) | RequestError::Family(_) => input(py, &error.to_string()),
         _ => exception(py, "CompileError", &error.to_string(), &PyDict::new(py)),
     }
 }
@@ -107,7 +107,7 @@ pub enum Refused {
     /// A plugin cannot be opened.
     Input(String),
     /// The code generator rejected the kernel.
-    Pipeline(PipelineError),
+    Pipeline(RequestError),
 }
 
 impl Refused {

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use pyo3::prelude::*;
 use tilewright::plugin::{CompileOptions, Discovery, Emit, Registry};
 use tilewright::tile::{Dialects, Imports, Strategy};
-use tilewright::{LayoutRequest, ProgramCompiler, ProgramOptions, Stage};
+use tilewright::{CompilationStage, LayoutRequest, ProgramCompiler, ProgramOptions};
 use tilewright_kernel::Module;
 use tilewright_picture::view::{self, LayoutOptions};
 use tilewright_picture::{html, svg, terminal};
@@ -105,7 +105,7 @@ impl Session {
             let compiler = ProgramCompiler { dialects: &self.dialects, imports: &self.imports, target: &*served };
             let (mut layouts, mut report) = (String::new(), String::new());
             let kernel = compiler.kernel(text, &options, &mut |stage| {
-                if let Stage::Layouts(assigned) = stage {
+                if let CompilationStage::Layouts(assigned) = stage {
                     layouts = stage.to_string();
                     report = assigned.report.to_string();
                 }

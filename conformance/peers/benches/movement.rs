@@ -111,7 +111,7 @@ fn along_an_axis(criterion: &mut Criterion) {
     };
     bench("reduce", &|one, axis| drop(black_box(plan_reduction(&one.src, axis, &[one.bits], &one.target.target))));
     bench("scan", &|one, axis| {
-        drop(black_box(plan_scan(&one.src, axis, &[one.bits], ScanDirection::Up, &one.target.target)))
+        drop(black_box(plan_scan(&one.src, axis, &[one.bits], ScanDirection::Forward, &one.target.target)))
     });
     bench("gather", &|one, axis| drop(black_box(plan_gather(&one.src, &one.src, axis, one.bits, &one.target.target))));
 }

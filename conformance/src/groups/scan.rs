@@ -34,8 +34,8 @@ pub struct ScanAlong {
 impl fmt::Display for ScanAlong {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let direction = match self.direction {
-            ScanDirection::Up => "up",
-            ScanDirection::Down => "down",
+            ScanDirection::Forward => "up",
+            ScanDirection::Reverse => "down",
         };
         write!(f, "{direction}/{}", self.along)
     }
@@ -72,7 +72,7 @@ fn test_cases(context: &Context, scan: &ScanAlong) -> Result<Vec<TestCase>, Verd
 /// Returns the scans that are checked for a target, in alternating directions, or in both in a thorough run.
 #[must_use]
 pub fn all(context: &Context) -> Vec<ScanAlong> {
-    let directions = [ScanDirection::Up, ScanDirection::Down];
+    let directions = [ScanDirection::Forward, ScanDirection::Reverse];
     let both = |(at, along): (usize, TensorAxis)| {
         let ends = context.some_of(at, 1, directions.to_vec(), |_| true).into_iter();
         ends.map(move |direction| ScanAlong { direction, along: along.clone() })

@@ -106,7 +106,7 @@ fn find_best_alternative(
     let operation = body.op(of.op).name().to_owned();
     let wrong = |source| EngineError::Mma { operation: operation.clone(), source };
     let weight = of.nodes.iter().flatten().map(|&node| state.graph.nodes[node].weight).fold(1.0, f64::max);
-    let dot_price = |dot_plan: &DotPlan| weight * dot_plan.plan.issue_price();
+    let dot_price = |dot_plan: &DotPlan| weight * dot_plan.plan.issue_cycles();
     let before = (state.total(), dot_price(&of.dot_plan));
     let waiting = waits(state);
     let mut best = None;

@@ -186,7 +186,7 @@ pub fn mma_problem(body: &Body, op: Op, lanes: u32, warps: u32) -> Result<MmaPro
     let along_k = operand_orders::along_k(attributes).unwrap_or(requested.along_k);
     Ok(requested
         .with_along_k(along_k)
-        .with_unit(atom)
+        .with_atom(atom)
         .with_warp_partition(warp_partition)
         .with_k_width(number(K_WIDTH))
         .with_n_width(number(COLUMNS_PER_LANE)))

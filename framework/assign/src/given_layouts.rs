@@ -82,7 +82,7 @@ pub(super) fn plan_for_given_layouts(
         return Ok(planned);
     }
     let required = given.accumulator.clone().filter(|_| batches.is_none());
-    let problem = problem.with_k_width(given.k_width()).with_required(required);
+    let problem = problem.with_k_width(given.k_width()).with_result_layout(required);
     match warp_partition(&problem, batches.map(|batches| batches.count), config) {
         Ok((other, batches)) if given.are_those_of(&other, batches)? => Ok((other, batches)),
         _ => Ok(planned),

@@ -49,7 +49,7 @@ fn segments(info: &AxisInfo, axis: usize, size: u64, bytes: u64) -> Vec<(u64, Ax
     let mut segments: Vec<(u64, AxisStride)> = Vec::new();
     let mut next = None;
     for bit in 0..size.max(1).trailing_zeros() {
-        let stride = match (info.step(IndexBit { axis, bit }).map(i64::unsigned_abs), next) {
+        let stride = match (info.bit_step(IndexBit { axis, bit }).map(i64::unsigned_abs), next) {
             (Some(step), _) if step.is_multiple_of(bytes) => AxisStride::Elements(step / bytes),
             // The step between groups of contiguous elements is unknown here. The groups are assumed to follow each
             // other, as they usually do; the alignment limits each access to one group.

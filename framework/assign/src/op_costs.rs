@@ -6,7 +6,7 @@ use super::LaunchConfig;
 use super::graph::Kind;
 use tilewright_kernel::Counts;
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_plan::cost::{GlobalWork, Work};
+use tilewright_plan::cost::{GlobalWork, WarpWork};
 use tilewright_plan::movement::{GlobalAccess, MovementError, plan_global_access, plan_reduction, plan_scan};
 
 /// Operation counts of one warp; the maximum if warps differ.
@@ -37,7 +37,7 @@ impl OpCosts {
                 let plan = plan_global_access(layout, &named.tensor, named.bits, access.direction, target)?;
                 let bytes = plan.transactions * u64::from(target.global.transaction_bytes);
                 let plain = packing_instructions(&plan);
-                let global = GlobalWork::of(&plan, access.direction, config.warps);
+                let global = GlobalWork::from_access(&plan, access.direction, config.warps);
                 Self { plain, accesses: plan.accesses, bytes, global, ..Self::default() }
             }
             Kind::Reduce(axis, widths, instructions) => {
@@ -55,15 +55,15 @@ impl OpCosts {
 
 impl OpCosts {
     /// Returns the work of one warp, as the cost model takes it.
-    pub(super) fn work(&self) -> Work {
-        Work { instructions: self.plain, global: self.global, ..Work::of_counts(self.counts, 1) }
+    pub(super) fn work(&self) -> WarpWork {
+        WarpWork { instructions: self.plain, global: self.global, ..WarpWork::of_counts(self.counts, 1) }
     }
 }
 
 /// Returns the number of instructions that pack elements of narrow loads into 32-bit registers, or unpack elements for
 /// narrow stores: half the number of accesses. Accesses of four bytes or more need none.
 fn packing_instructions(plan: &GlobalAccess) -> f64 {
-    if plan.bytes_at_once() < 4 { plan.accesses as f64 / 2.0 } else { 0.0 }
+    if plan.bytes_per_lane() < 4 { plan.accesses as f64 / 2.0 } else { 0.0 }
 }
 
 /// Returns the number of registers that a lane holds in a layout.

@@ -10,7 +10,7 @@ use super::graph::{Graph, Kind, Remat};
 use super::interner::{Interner, LayoutId, TransferId};
 use super::op_costs::{OpCosts, registers};
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_plan::cost::{Time, Work, issue_cycles};
+use tilewright_plan::cost::{WarpTime, WarpWork, issue_cycles};
 use tilewright_plan::movement::{ConversionKind, MovementError, plan_conversion, plan_gather};
 use tilewright_tile::Value;
 
@@ -85,7 +85,7 @@ impl<'a> Prices<'a> {
             Ok(plan) => {
                 let time = self.time(&plan.work());
                 ConversionCost {
-                    occupied: time.throughput(),
+                    occupied: time.throughput_cycles(),
                     waited: time.latency,
                     shared: matches!(plan.path, ConversionKind::Shared | ConversionKind::Mixed),
                 }
@@ -126,7 +126,7 @@ impl<'a> Prices<'a> {
         Ok(self.time(&op_costs.work()).sum())
     }
 
-    fn time(&self, work: &Work) -> Time {
+    fn time(&self, work: &WarpWork) -> WarpTime {
         work.time(self.config.warps.into(), self.config.context.target)
     }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
-use tilewright::Stage;
+use tilewright::CompilationStage;
 
 use crate::emit::{Code, CodeForm, emit, write};
 use crate::failure::CommandError;
@@ -63,17 +63,17 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
     let (mut layouts, mut plan, mut dumped) = (String::new(), String::new(), Ok(()));
     let static_memory = matches!(options.emit, Requested::Functions);
     let (text, kernel) = options.request.kernel(&session, static_memory, &mut |stage| {
-        if let Stage::Sizes(chosen) = stage {
+        if let CompilationStage::Sizes(chosen) = stage {
             eprint!("{chosen}");
         }
-        if let Stage::Layouts(assigned) = stage {
+        if let CompilationStage::Layouts(assigned) = stage {
             layouts = stage.to_string();
             // Writing to a string does not fail.
             let _ = write!(plan, "{}", assigned.report);
         }
         if let (Some(folder), true) = (&options.dump, dumped.is_ok()) {
             dumped = dump(folder, &stage.file(), &stage.to_string());
-            if let (Stage::Layouts(assigned), true) = (stage, dumped.is_ok()) {
+            if let (CompilationStage::Layouts(assigned), true) = (stage, dumped.is_ok()) {
                 dumped = dump(folder, "3-plan.txt", &assigned.report.to_string());
             }
         }

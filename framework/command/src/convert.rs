@@ -151,7 +151,7 @@ fn weighed(
 /// Describes a conversion plan as text.
 fn explained(plan: &ConversionPlan, src: &LinearLayout) -> String {
     let mut text = format!("path {}: {}\n{}", plan.path, meaning(plan.path), PlanStatsTable::from(&plan.stats).text());
-    if let Some(swizzle) = plan.swizzle() {
+    if let Some(swizzle) = plan.scratch_layout() {
         text += &format!("\n{}", drawn(swizzle, src));
     }
     text

@@ -58,7 +58,7 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
     let (element_bits, lanes) = (tensor.element_bits()?, target.description().lanes.default);
     let request = AsyncCopySpec::new(&from, &memory, element_bits, lanes, options.warps)
         .with_masked(options.masked)
-        .with_mapped(!options.no_map);
+        .with_tensor_map(!options.no_map);
     let kinds = [InstructionKind::AsyncCopy, InstructionKind::SharedMove];
     let instructions = session.instructions_of(&tensor.target, &kinds)?;
     let context = PlanContext::new(target.description()).with_instructions(&instructions);
@@ -89,7 +89,7 @@ fn text(copy: &AsyncCopyPlan, target: &TargetDescription) -> String {
     };
     let text = format!(
         "copied {path}: {} bytes a lane per access, {} accesses a warp, {} transactions of {} bytes\n{}",
-        copy.bytes_at_once(),
+        copy.bytes_per_access(),
         copy.accesses(),
         copy.transactions,
         target.global.transaction_bytes,
@@ -125,7 +125,7 @@ fn tensor_copy_text(copy: &AsyncCopyPlan, tensor_copy: &TensorCopy, target: &Tar
 fn answer(copy: &AsyncCopyPlan) -> Json {
     let mut answer = stats(copy).json();
     answer["instruction"] = json!(copy.instruction());
-    answer["bytes_at_once"] = json!(copy.bytes_at_once());
+    answer["bytes_at_once"] = json!(copy.bytes_per_access());
     answer["accesses"] = json!(copy.accesses());
     answer["transactions"] = json!(copy.transactions);
     if let Some(tensor_copy) = copy.tensor_copy() {

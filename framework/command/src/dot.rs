@@ -133,7 +133,7 @@ fn scale(option: &str, text: &Option<String>, options: &Options) -> Result<Optio
 fn answer(plan: &MmaPlan) -> Json {
     let (cost, layout) = (plan.cost, |layout: &LinearLayout| layout_to_json(layout));
     json!({
-        "unit": plan.atom_name(), "transposed": plan.is_transposed(), "warps": plan.warps(), "chunk": plan.chunk(),
+        "unit": plan.atom_name(), "transposed": plan.is_transposed(), "warps": plan.warps(), "chunk": plan.chunk_elements(),
         "k_width": plan.k_width(), "issues": cost.issues, "registers": cost.registers, "cycles": cost.cycles(),
         "issue_cycles": cost.issue_cycles, "slot_cycles": cost.slot_cycles, "traffic_cycles": cost.traffic_cycles,
         "cast_cycles": cost.cast_cycles,
@@ -147,8 +147,11 @@ fn explained(plan: &MmaPlan, context: PlanContext<'_>) -> Result<String, Command
     let (cost, [m, n], request) = (plan.cost, plan.warps(), &plan.problem);
     let turned = if plan.is_transposed() { ", as C^T = B^T A^T" } else { "" };
     let mut text = format!("by {}{turned}\n", plan.atom_name());
-    text +=
-        &format!("warps {m} x {n}; {} of K per step, {} of them contiguous in a lane\n", plan.chunk(), plan.k_width());
+    text += &format!(
+        "warps {m} x {n}; {} of K per step, {} of them contiguous in a lane\n",
+        plan.chunk_elements(),
+        plan.k_width()
+    );
     text += &format!(
         "{} issues of each warp; {:.0} cycles of the block: {:.0} issuing, {:.0} in issue slots, {:.0} for the operands, \
          {:.0} casting\n",

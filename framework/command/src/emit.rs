@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use serde_json::Value as Json;
 
-use tilewright::{PipelineError, Session};
+use tilewright::{RequestError, Session};
 use tilewright_kernel as kernel;
 use tilewright_kernel::{Kernel, Module};
 use tilewright_plugin::{CompileOptions, Emit};
@@ -92,7 +92,7 @@ pub fn emit(
     code: &Code,
 ) -> Result<(), CommandError> {
     let module = Module { kernels };
-    kernel::verify(&module).map_err(PipelineError::from)?;
+    kernel::verify(&module).map_err(RequestError::from)?;
     let form = match form {
         CodeForm::Kernel => return write(code, module.to_string().as_bytes(), true),
         CodeForm::Llvm => Emit::Intermediate,

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use tilewright::Stage;
+use tilewright::CompilationStage;
 
 use crate::failure::CommandError;
 use crate::program::{ProgramRequest, failure};
@@ -24,9 +24,9 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
     let file = &options.request.program;
     let (mut sizes, mut derivation, mut plan) = (None, None, None);
     let (text, kernel) = options.request.kernel(&session, false, &mut |stage| match stage {
-        Stage::Sizes(chosen) => sizes = Some(chosen.to_string()),
-        Stage::Synthesis(found) => derivation = Some(found.clone()),
-        Stage::Layouts(assigned) => plan = Some(assigned.report.to_string()),
+        CompilationStage::Sizes(chosen) => sizes = Some(chosen.to_string()),
+        CompilationStage::Synthesis(found) => derivation = Some(found.clone()),
+        CompilationStage::Layouts(assigned) => plan = Some(assigned.report.to_string()),
         _ => {}
     })?;
     match (sizes, options.json) {

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use ariadne::{CharSet, Config, IndexType, Label, Report, ReportKind, Source};
 
-use tilewright::{LayoutRequestError, PipelineError, SessionError};
+use tilewright::{LayoutRequestError, RequestError, SessionError};
 use tilewright_layout::text::TextError;
 use tilewright_lower::LowerError;
 use tilewright_picture::PictureError;
@@ -81,13 +81,13 @@ fn show_location(name: &str, text: &str, error: &TextError) {
     }
 }
 
-impl From<PipelineError> for CommandError {
-    fn from(error: PipelineError) -> Self {
+impl From<RequestError> for CommandError {
+    fn from(error: RequestError) -> Self {
         let message = error.to_string();
         match error {
-            PipelineError::Plugin(_) | PipelineError::Lowered(_) => Self::Broken(message),
-            PipelineError::Compile(CompileError::Backend(_) | CompileError::Plugin(_)) => Self::Broken(message),
-            PipelineError::Family(tilewright_layout::FamilyError::Plugin(_)) => Self::Broken(message),
+            RequestError::Plugin(_) | RequestError::Lowered(_) => Self::Broken(message),
+            RequestError::Compile(CompileError::Backend(_) | CompileError::Plugin(_)) => Self::Broken(message),
+            RequestError::Family(tilewright_layout::FamilyError::Plugin(_)) => Self::Broken(message),
             _ => Self::Input(message),
         }
     }

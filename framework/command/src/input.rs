@@ -3,7 +3,7 @@
 use std::num::IntErrorKind;
 use std::time::Duration;
 
-use tilewright::{LayoutRequest, PipelineError, Session};
+use tilewright::{LayoutRequest, RequestError, Session};
 use tilewright_kernel::Element;
 use tilewright_layout::{Layout, LinearLayout};
 
@@ -113,7 +113,7 @@ fn is_of_shape(layout: &LinearLayout, shape: &[u64]) -> bool {
 }
 
 /// Converts the error of resolving a layout; the message calls the layout `name`.
-fn of_named(name: &str, error: PipelineError) -> CommandError {
+fn of_named(name: &str, error: RequestError) -> CommandError {
     match CommandError::from(error) {
         CommandError::Input(message) => CommandError::Input(format!("{name}: {message}")),
         other => other,

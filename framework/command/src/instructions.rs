@@ -92,7 +92,7 @@ fn used_table(rows: &[Instruction], target: &TargetDescription, notes: &mut Note
                 let evidence = format!("{} {}", evidence_text(issue.evidence), notes.number(issue.source));
                 (format!("{}", (issue.cycles * 100.0).round() / 100.0), evidence)
             }
-            None if row.semantics.multiplies() => ("unknown".to_owned(), String::new()),
+            None if row.semantics.is_mma() => ("unknown".to_owned(), String::new()),
             None => ("-".to_owned(), notes.number(MOVED)),
         };
         let types: Vec<String> = tiles(row).map(|(role, element, _)| format!("{role}:{element}")).collect();
@@ -196,7 +196,8 @@ fn operand_notes(row: &Instruction) -> String {
     let warps = if warps > 1 { format!(", {warps} warps") } else { String::new() };
     let roles: Vec<_> = in_memory(row).map(|memory| memory.role.as_str()).collect();
     let memory = if roles.is_empty() { String::new() } else { format!(", {} in memory", roles.join(" and ")) };
-    let tensor: Vec<_> = row.operands.iter().filter_map(Operand::tensor).map(|tile| tile.role.as_str()).collect();
+    let tensor: Vec<_> =
+        row.operands.iter().filter_map(Operand::tensor_memory_operand).map(|tile| tile.role.as_str()).collect();
     let tensor = if tensor.is_empty() { String::new() } else { format!(", {} in tensor memory", listed(&tensor)) };
     let scales = if row.takes_scales() { block_of(row) } else { String::new() };
     warps + &memory + &tensor + &scales
@@ -213,7 +214,7 @@ fn listed(words: &[&str]) -> String {
 /// Returns the number of elements along K that share a scale, as text.
 fn block_of(row: &Instruction) -> String {
     let of = |requested: &str| tiles(row).find(|(role, ..)| role == requested).map(|(_, _, sizes)| sizes);
-    match (row.extent(), of("scale_a").as_deref()) {
+    match (row.mma_shape(), of("scale_a").as_deref()) {
         (Some([_, _, k]), Some([_, blocks])) if *blocks > 0 => format!(", a scale for {} along K", k / blocks),
         _ => String::new(),
     }
@@ -233,10 +234,10 @@ fn shape(row: &Instruction) -> String {
         return shape;
     }
     let of = |requested: &str| tiles(row).find(|(role, ..)| role == requested).map(|(_, _, sizes)| sizes);
-    match (row.extent(), of("d").as_deref()) {
+    match (row.mma_shape(), of("d").as_deref()) {
         (Some([m, n, k]), Some([_, _, blocks])) => format!("{m}x{n}x{k}, {blocks} blocks"),
         (Some([m, n, k]), _) => format!("{m}x{n}x{k}{}", operand_notes(row)),
-        _ => match row.operands.iter().find_map(Operand::tensor) {
+        _ => match row.operands.iter().find_map(Operand::tensor_memory_operand) {
             Some(tile) => {
                 let copies =
                     if tile.copies.is_empty() { String::new() } else { format!(", {} copies", tile.copy_rows().len()) };

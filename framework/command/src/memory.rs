@@ -9,8 +9,8 @@ use tilewright::Session;
 use tilewright_layout::cute;
 use tilewright_layout::{AttributeSyntaxes, Layout, layout_to_json, spec_to_json};
 use tilewright_plan::movement::{
-    Accessor, ConsecutiveCopy, Constraints, GlobalTensor, PlanContext, SharedLayoutCandidate, SharedLayoutChoice,
-    SharedLayoutKind, choose_shared_layout,
+    Accessor, ConsecutiveCopy, GlobalTensor, PlanContext, SharedLayoutCandidate, SharedLayoutChoice,
+    SharedLayoutConstraints, SharedLayoutKind, choose_shared_layout,
 };
 use tilewright_target::{Direction, InstructionKind};
 
@@ -56,7 +56,7 @@ pub(crate) struct Options {
 
 /// Parses the name of a kind of shared-memory layout.
 pub fn kind(name: &str) -> Result<SharedLayoutKind, String> {
-    SharedLayoutKind::of_name(name).ok_or_else(|| {
+    SharedLayoutKind::from_name(name).ok_or_else(|| {
         let known: Vec<_> = SharedLayoutKind::ALL.iter().map(|kind| kind.name()).collect();
         format!("no kind of layout; known are {}", known.join(", "))
     })
@@ -67,11 +67,11 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
     let session = input::session(global)?;
     let target = session.catalogue().get(&options.target)?;
     let accessors = accessors(&session, options)?;
-    let constraints = Constraints {
+    let constraints = SharedLayoutConstraints {
         kinds: if options.only.is_empty() { SharedLayoutKind::ALL.to_vec() } else { options.only.clone() },
         max_bytes: options.max_bytes,
         excess: options.excess,
-        ..Constraints::default()
+        ..SharedLayoutConstraints::default()
     };
     let instructions = session.instructions_of(&options.target, &[InstructionKind::SharedMove])?;
     let context = PlanContext::new(target).with_instructions(&instructions);

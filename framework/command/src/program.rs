@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 
 use tilewright::Session;
 use tilewright::tile::TileModule;
-use tilewright::{ProgramCompiler, ProgramError, ProgramOptions, Stage};
+use tilewright::{CompilationStage, ProgramCompiler, ProgramError, ProgramOptions};
 use tilewright_assign::Strategy;
 use tilewright_assign::synthesis::SynthesisOptions;
 use tilewright_kernel::Kernel;
@@ -46,7 +46,7 @@ impl ProgramRequest {
         &self,
         session: &Session,
         static_memory: bool,
-        seen: &mut dyn FnMut(Stage<'_>),
+        seen: &mut dyn FnMut(CompilationStage<'_>),
     ) -> Result<(String, Result<Kernel, ProgramError>), CommandError> {
         let options = self.compiling.options(self.entry.as_deref()).with_static_memory(static_memory);
         self.with_compiler(session, |compiler, text| compiler.kernel(text, &options, seen))

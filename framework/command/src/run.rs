@@ -12,7 +12,7 @@ use serde_json::json;
 use tilewright::ProgramCompiler;
 use tilewright_emulator::{FaultKind, RunLimits};
 use tilewright_verify::CheckFailure;
-use tilewright_verify::case::{ProgramCase, RunError};
+use tilewright_verify::case::{CaseRunError, ProgramCase};
 
 use crate::failure::CommandError;
 use crate::limits::{MOST_CONTENTS, MOST_TEXT, read, read_text};
@@ -125,9 +125,9 @@ fn one(file: &Path, compiler: &ProgramCompiler<'_>, options: &Options) -> Outcom
 }
 
 /// Returns a remedy for an emulator run that ended with an error.
-fn remedy(error: &RunError) -> &'static str {
+fn remedy(error: &CaseRunError) -> &'static str {
     match error {
-        RunError::Launch(CheckFailure::Fault(fault)) if matches!(fault.kind, FaultKind::StepLimit { .. }) => {
+        CaseRunError::Launch(CheckFailure::Fault(fault)) if matches!(fault.kind, FaultKind::StepLimit { .. }) => {
             "; if it does end, allow it more by --max-steps"
         }
         _ => "",

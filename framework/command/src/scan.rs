@@ -47,7 +47,7 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
 
 /// Returns the direction of a scan: backward if `reverse`.
 pub fn direction(reverse: bool) -> ScanDirection {
-    if reverse { ScanDirection::Down } else { ScanDirection::Up }
+    if reverse { ScanDirection::Reverse } else { ScanDirection::Forward }
 }
 
 fn meaning(plan: &ScanPlan) -> &'static str {

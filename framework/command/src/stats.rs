@@ -4,7 +4,7 @@ use comfy_table::Table;
 use serde_json::{Value as Json, json};
 
 use tilewright_kernel::Counts;
-use tilewright_plan::movement::{Bound, PlanStats, price};
+use tilewright_plan::movement::{CountLowerBounds, PlanStats, price_in_wavefronts};
 
 use crate::text_table::table;
 
@@ -18,7 +18,7 @@ pub struct PlanStatsTable<'a> {
     /// Shared memory that the plan needs, in bytes of the block.
     pub shared_bytes: u64,
     /// The lower bound of the operation counts over all plans; `None` if unknown.
-    bound: Option<Bound>,
+    bound: Option<CountLowerBounds>,
     /// The reason why the operation counts exceed the lower bound; `None` if they do not.
     above_bound: Option<&'a str>,
 }
@@ -52,7 +52,7 @@ impl PlanStatsTable<'_> {
 
     fn table(&self) -> Table {
         let counts = self.counts;
-        let bound = |of: fn(Bound) -> u64| self.bound.map(of);
+        let bound = |of: fn(CountLowerBounds) -> u64| self.bound.map(of);
         let rows = [
             ("shuffles", counts.shuffles, bound(|bound| bound.shuffles)),
             ("selects", counts.selects, None),
@@ -96,7 +96,7 @@ impl PlanStatsTable<'_> {
             "permutes": counts.permutes,
             "selects": counts.selects,
             "shared_bytes": self.shared_bytes,
-            "slots": price(&counts),
+            "slots": price_in_wavefronts(&counts),
             "cost": self.cost,
         });
         if let Some(bound) = self.bound {

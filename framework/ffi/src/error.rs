@@ -2,7 +2,7 @@
 
 use std::ffi::{CString, c_char};
 
-use tilewright::{LayoutRequestError, PipelineError, ProgramError, SessionError};
+use tilewright::{LayoutRequestError, ProgramError, RequestError, SessionError};
 use tilewright_layout::text::TextError;
 use tilewright_layout::{FamilyError, LayoutError};
 use tilewright_plugin::CompileError;
@@ -68,13 +68,13 @@ impl Failure {
     }
 }
 
-impl From<PipelineError> for Failure {
-    fn from(error: PipelineError) -> Self {
+impl From<RequestError> for Failure {
+    fn from(error: RequestError) -> Self {
         let code = match &error {
-            PipelineError::Target(_) => TW_ERROR_TARGET,
-            PipelineError::Plugin(_) | PipelineError::Family(FamilyError::Plugin(_)) => TW_ERROR_PLUGIN,
-            PipelineError::Lowered(_) => TW_ERROR_INTERNAL,
-            PipelineError::Compile(error) => of_compiling(error),
+            RequestError::Target(_) => TW_ERROR_TARGET,
+            RequestError::Plugin(_) | RequestError::Family(FamilyError::Plugin(_)) => TW_ERROR_PLUGIN,
+            RequestError::Lowered(_) => TW_ERROR_INTERNAL,
+            RequestError::Compile(error) => of_compiling(error),
             _ => TW_ERROR_INPUT,
         };
         Self::new(code, error.to_string())

@@ -2,11 +2,11 @@
 
 use std::ffi::{CString, c_char};
 
-use tilewright::PipelineError;
+use tilewright::RequestError;
 use tilewright_kernel::Kernel;
 use tilewright_layout::Layout;
 use tilewright_lower::conversion_kernel;
-use tilewright_plan::movement::{ConversionPlan, PlanContext, PlanStats, price};
+use tilewright_plan::movement::{ConversionPlan, PlanContext, PlanStats, price_in_wavefronts};
 
 use crate::blob::tw_blob;
 use crate::boundary::{borrowed, fill, guarded, out_pointer, read_text};
@@ -118,7 +118,7 @@ fn stats(plan: &tw_plan) -> tw_plan_stats {
         barriers: counts.barriers,
         warp_barriers: counts.warp_barriers,
         shared_bytes: *shared_bytes,
-        price: price(counts),
+        price: price_in_wavefronts(counts),
         cycles: *cost,
         least_shuffles: bound.shuffles,
         least_wavefronts_stored: bound.wavefronts_stored,
@@ -150,9 +150,9 @@ pub unsafe extern "C" fn tw_plan_conversion(
             return Err(Failure::new(TW_ERROR_INPUT, "a conversion is between layouts of registers, not of memory"));
         };
         let plan = session.heard(|| session.session.plan_conversion(target, src, dst, element_bits))?;
-        let context = PlanContext::new(session.session.catalogue().get(target).map_err(PipelineError::from)?);
+        let context = PlanContext::new(session.session.catalogue().get(target).map_err(RequestError::from)?);
         let kernel =
-            conversion_kernel("convert", [src, dst], element_bits, &plan, context).map_err(PipelineError::from)?;
+            conversion_kernel("convert", [src, dst], element_bits, &plan, context).map_err(RequestError::from)?;
         let path = text(plan.path.to_string());
         *out = handle(tw_plan { target: target.to_owned(), kernel, plan, path });
         Ok(())

@@ -36,7 +36,7 @@ impl<B: Ord> BarrierHazards<B> {
     }
 
     /// Records that the block loads from the given buffers, or stores to them.
-    pub fn access(&mut self, direction: Direction, buffers: impl IntoIterator<Item = B>) {
+    pub fn record_access(&mut self, direction: Direction, buffers: impl IntoIterator<Item = B>) {
         match direction {
             Direction::Load => self.read.extend(buffers),
             Direction::Store => self.written.extend(buffers),
@@ -45,7 +45,7 @@ impl<B: Ord> BarrierHazards<B> {
 
     /// Returns the recorded accesses with each buffer renamed by `name`.
     #[must_use]
-    pub fn rename<N: Ord>(self, name: impl Fn(B) -> N) -> BarrierHazards<N> {
+    pub fn map_buffers<N: Ord>(self, name: impl Fn(B) -> N) -> BarrierHazards<N> {
         let named = |buffers: BTreeSet<B>| buffers.into_iter().map(&name).collect();
         BarrierHazards { read: named(self.read), written: named(self.written) }
     }

@@ -1,6 +1,6 @@
 //! The cost model: the work of a warp on each resource of a compute unit, and its time.
 //!
-//! [`Work`] counts what a warp does and knows no target. [`Work::time`] turns it into cycles of the compute unit for
+//! [`WarpWork`] counts what a warp does and knows no target. [`WarpWork::time`] turns it into cycles of the compute unit for
 //! each resource, by the constants of the target file. All warps of a unit share its resources, so the figures of one
 //! warp compare across layouts, instructions and plans of one block size. docs/cost-model.md has the equations.
 
@@ -32,7 +32,7 @@ const CACHE_RATIO: f64 = 3.0;
 
 /// Work of one warp, by resource; the maximum if warps differ.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Work {
+pub struct WarpWork {
     /// Plain instructions: arithmetic and selects that `counts` does not have.
     pub instructions: f64,
     /// Operations that move data between threads.
@@ -64,7 +64,7 @@ pub struct GlobalWork {
 impl GlobalWork {
     /// Returns the work of one of the `warps` warps of a block that together execute the access plan `plan`.
     #[must_use]
-    pub fn of(plan: &GlobalAccess, direction: Direction, warps: u32) -> Self {
+    pub fn from_access(plan: &GlobalAccess, direction: Direction, warps: u32) -> Self {
         let [lines, sectors] = [plan.lines, plan.transactions].map(|all| all as f64 / f64::from(warps.max(1)));
         let accesses = plan.accesses as f64;
         match direction {
@@ -85,9 +85,9 @@ impl GlobalWork {
     }
 }
 
-/// The time that one warp's [`Work`] takes on each resource, in cycles of the compute unit.
+/// The time that one warp's [`WarpWork`] takes on each resource, in cycles of the compute unit.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Time {
+pub struct WarpTime {
     /// The issue slots of all instructions, and the time on the arithmetic pipe.
     pub issue: f64,
     /// The time on the pipe of shared memory: of wavefronts, and of shuffles.
@@ -102,23 +102,23 @@ pub struct Time {
     pub latency: f64,
 }
 
-impl Time {
+impl WarpTime {
     /// Returns the time in cycles if nothing overlaps: the sum over the resources. Search adds the times of many
     /// operations, so it needs a sum; equal weights are the first guess of the bottleneck.
     #[must_use]
     pub fn sum(&self) -> f64 {
-        self.throughput() + self.latency
+        self.throughput_cycles() + self.latency
     }
 
     /// Returns the sum of the time in cycles without the latency, for work whose latency is hidden by other iterations
     /// of a pipelined loop.
     #[must_use]
-    pub fn throughput(&self) -> f64 {
+    pub fn throughput_cycles(&self) -> f64 {
         self.issue + self.shared + self.global + self.matrix + self.barriers
     }
 }
 
-impl Work {
+impl WarpWork {
     /// Returns the work of operations that move data between threads, in `stages` dependent stages. Each stage waits
     /// for one wavefront stored, one loaded, and one shuffle of each kind, if the counts have any.
     #[must_use]
@@ -159,17 +159,17 @@ impl Work {
     /// # Examples
     /// ```
     /// use tilewright_kernel::Counts;
-    /// use tilewright_plan::cost::Work;
+    /// use tilewright_plan::cost::WarpWork;
     /// # let text = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../testkit/src/test_targets/small.toml"));
     /// # let target = tilewright_target::TargetDescription::from_toml("small.toml", text)?;
     /// // The same wavefronts by fewer accesses take less time.
     /// let of = |shared_loads| Counts { shared_loads, wavefronts_loaded: 8, ..Counts::default() };
-    /// let time = |loads| Work::of_counts(of(loads), 1).time(4, &target).sum();
+    /// let time = |loads| WarpWork::of_counts(of(loads), 1).time(4, &target).sum();
     /// assert!(time(2) < time(8));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
-    pub fn time(&self, warps: u64, target: &TargetDescription) -> Time {
+    pub fn time(&self, warps: u64, target: &TargetDescription) -> WarpTime {
         let (table, counts) = (&target.costs, &self.counts);
         let cycles = |costs: &[(u64, &Cost)]| -> f64 { costs.iter().map(|(n, cost)| *n as f64 * cost.cycles).sum() };
         let latencies =
@@ -182,7 +182,7 @@ impl Work {
             (counts.warp_barriers, &table.warp_barrier),
         ];
         let waited = latencies(&costs_of_moves(&self.chain, table)) + latencies(&permuted(&self.chain));
-        Time {
+        WarpTime {
             issue: (self.issued() - (counts.permutes + counts.selects) as f64) * plain + cycles(&permuted(counts)),
             shared: cycles(&costs_of_moves(counts, table)),
             global: self.global.cycles(target),

@@ -6,7 +6,7 @@ use super::compiler::{ProgramCompiler, ProgramOptions};
 use super::config::launch_config;
 use super::error::ProgramError;
 use super::sizes::Sized;
-use super::stage::Stage;
+use super::stage::CompilationStage;
 use tilewright_assign::layouts::LayoutCache;
 use tilewright_assign::synthesis::{is_explicit, synthesize};
 use tilewright_assign::{self as engine, AssignedModule, LaunchConfig};
@@ -61,12 +61,12 @@ impl ProgramCompiler<'_> {
         &self,
         text: &str,
         options: &ProgramOptions,
-        seen: &mut dyn FnMut(Stage<'_>),
+        seen: &mut dyn FnMut(CompilationStage<'_>),
     ) -> Result<Kernel, ProgramError> {
         let sized = self.sized(text, options)?;
         let (text, known) = match sized {
             Some(Sized { chosen, text, found }) => {
-                seen(Stage::Sizes(&chosen));
+                seen(CompilationStage::Sizes(&chosen));
                 (Cow::Owned(text), found)
             }
             None => (Cow::Borrowed(text), None),
@@ -83,23 +83,23 @@ impl ProgramCompiler<'_> {
                 None => synthesize(&module, &config, options.synthesis)
                     .map_err(|error| ProgramError::synthesis(error, text))?,
             };
-            seen(Stage::Synthesis(&found.derivation));
+            seen(CompilationStage::Synthesis(&found.derivation));
             found.assigned
         } else {
             engine::assign_layouts(&module, &config, options.strategy)?
         };
         let mut kernel = match explicit {
             true => {
-                seen(Stage::Layouts(&assigned));
+                seen(CompilationStage::Layouts(&assigned));
                 lower_within(&assigned, &config, text)?
             }
             false => with_stages(&assigned, &config, options.stages, text, seen)?,
         };
-        seen(Stage::Kernel(&kernel));
+        seen(CompilationStage::Kernel(&kernel));
         tilewright_math::expand(&mut kernel, |function, element| {
             description.function(function.name(), element.name()).is_some()
         });
-        seen(Stage::Math(&kernel));
+        seen(CompilationStage::Math(&kernel));
         let verified = kernel::Module { kernels: vec![kernel] };
         kernel::verify(&verified)?;
         verified.kernels.into_iter().next().ok_or_else(|| ProgramError::Entry("there is no kernel".to_owned()))
@@ -143,7 +143,7 @@ fn with_stages(
     config: &LaunchConfig<'_>,
     stages: Option<u32>,
     text: &str,
-    seen: &mut dyn FnMut(Stage<'_>),
+    seen: &mut dyn FnMut(CompilationStage<'_>),
 ) -> Result<Kernel, ProgramError> {
     let most = u64::from(config.context.target.shared.bytes);
     // The buffers of a pipelined loop are planned for one block, so loops of a cluster of several blocks are not
@@ -151,7 +151,7 @@ fn with_stages(
     let mut required = if config.context.blocks > 1 { Some(1) } else { stages };
     loop {
         let staged = engine::stages::pipeline_loops(assigned, config, required)?;
-        seen(Stage::Layouts(&staged));
+        seen(CompilationStage::Layouts(&staged));
         let loops = staged.report.functions.iter().flat_map(|function| &function.loops);
         // A loop of one stage that has buffers stores operands to shared memory before the loop. It counts as two
         // stages, so that the limit of one stage, which is tried last, removes these buffers too.

@@ -25,4 +25,4 @@ mod stage;
 pub use chosen_sizes::ChosenSizes;
 pub use compiler::{ProgramCompiler, ProgramOptions};
 pub use error::ProgramError;
-pub use stage::Stage;
+pub use stage::CompilationStage;

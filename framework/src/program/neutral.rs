@@ -2,7 +2,7 @@
 
 use super::compiler::{ProgramCompiler, ProgramOptions};
 use super::error::ProgramError;
-use super::stage::Stage;
+use super::stage::CompilationStage;
 use tilewright_layout::FamilySet;
 use tilewright_layout::families::Neutral;
 use tilewright_tile::import::import;
@@ -29,14 +29,14 @@ impl ProgramCompiler<'_> {
         &self,
         text: &str,
         options: &ProgramOptions,
-        seen: &mut dyn FnMut(Stage<'_>),
+        seen: &mut dyn FnMut(CompilationStage<'_>),
     ) -> Result<TileModule, ProgramError> {
         let in_text = |violation: tile::TileViolation| ProgramError::Text(violation.in_text(text));
         let mut module = self.read(text)?;
-        seen(Stage::Read(&module));
+        seen(CompilationStage::Read(&module));
         simplify_types(&mut module, self.dialects);
         let module = import(&module, self.imports, self.dialects).map_err(in_text)?;
-        seen(Stage::Import(&module));
+        seen(CompilationStage::Import(&module));
         let module = desugar_async_copies(&module, self.dialects).map_err(in_text)?;
         let module = decompose_scaled_dots(&module, self.dialects).map_err(in_text)?;
         let module = structurize(&module, self.dialects).map_err(in_text)?;
@@ -48,7 +48,7 @@ impl ProgramCompiler<'_> {
         }
         remove_unused(&mut module);
         tile::verify_transformed(&module).map_err(in_text)?;
-        seen(Stage::Shape(&module));
+        seen(CompilationStage::Shape(&module));
         Ok(module)
     }
 }

@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{BlockOperand, Completion, MatrixParameter, MemoryOperand, Numerics, TensorCopyOperand, TensorOperand};
+use super::{
+    BlockOperand, Completion, MatrixParameter, MemoryOperand, Numerics, TensorCopyOperand, TensorMemoryOperand,
+};
 use tilewright_layout::f2::{Subspace, multiply};
 use tilewright_layout::{Dim, LinearLayout};
 
@@ -34,7 +36,7 @@ pub struct Instruction {
 impl Semantics {
     /// Whether this is an MMA instruction.
     #[must_use]
-    pub fn multiplies(&self) -> bool {
+    pub fn is_mma(&self) -> bool {
         matches!(self, Self::Contract | Self::ContractSaturating | Self::CountDifferent)
     }
 }
@@ -47,8 +49,8 @@ impl Instruction {
     /// two. Registers whose elements all lie outside of the MMA shape (the last ones of a lane) are not read; values
     /// written to them are undefined.
     #[must_use]
-    pub fn extent(&self) -> Option<[u64; 3]> {
-        if !self.semantics.multiplies() {
+    pub fn mma_shape(&self) -> Option<[u64; 3]> {
+        if !self.semantics.is_mma() {
             return None;
         }
         let (a, b) = (self.tile("a")?, self.tile("b")?);
@@ -77,8 +79,8 @@ impl Instruction {
 
     /// Returns the operand in tensor memory with the role `required`; `None` if there is none.
     #[must_use]
-    pub fn tensor(&self, required: &str) -> Option<&TensorOperand> {
-        self.operands.iter().filter_map(Operand::tensor).find(|tile| tile.role == required)
+    pub fn tensor_memory_operand(&self, required: &str) -> Option<&TensorMemoryOperand> {
+        self.operands.iter().filter_map(Operand::tensor_memory_operand).find(|tile| tile.role == required)
     }
 
     /// Whether the instruction has scales of A and B (operands `scale_a` and `scale_b`).
@@ -93,7 +95,7 @@ impl Instruction {
     pub fn registers_per_lane(&self, operand: &Operand) -> u64 {
         let Operand::Register { role, layout, .. } = operand else { return 0 };
         let all = 1u64 << layout.in_bits(Dim::REGISTER);
-        let Some([m, n, k]) = self.extent() else { return all };
+        let Some([m, n, k]) = self.mma_shape() else { return all };
         let within = match role.as_str() {
             "a" => [m, k],
             "b" => [k, n],
@@ -219,7 +221,7 @@ pub enum Operand {
     Mbarrier,
     /// A tile in tensor memory. With role `d` it is the accumulator, before and after; with role `a` it is operand A.
     /// Scales are rows of `a`, or columns of `b`, x blocks of K.
-    Tensor(TensorOperand),
+    Tensor(TensorMemoryOperand),
     /// A predicate, the same in all lanes: whether the MMA adds to the accumulator's old values; if false, the
     /// accumulator starts at zero and the tile's old values are not read.
     Accumulate,
@@ -260,7 +262,7 @@ impl Operand {
 
     /// The tile of an operand in tensor memory; `None` for other operands.
     #[must_use]
-    pub fn tensor(&self) -> Option<&TensorOperand> {
+    pub fn tensor_memory_operand(&self) -> Option<&TensorMemoryOperand> {
         match self {
             Self::Tensor(tensor) => Some(tensor),
             _ => None,
@@ -343,7 +345,7 @@ mod tests {
     #[test]
     fn an_mma_has_the_extent_of_its_tile_in_memory() {
         let row = row();
-        assert_eq!(row.extent(), Some([4, 6, 4]));
+        assert_eq!(row.mma_shape(), Some([4, 6, 4]));
         // Register 2 has column 4 in some lanes and column 6 in the others; register 3 has column 5.
         assert_eq!(
             row.operands.iter().map(|operand| row.registers_per_lane(operand)).collect::<Vec<_>>(),
@@ -354,7 +356,7 @@ mod tests {
             if let Operand::Memory(memory) = &mut row.operands[2] {
                 memory.shape[1] = columns;
             }
-            (row.extent().map(|extent| extent[1]), row.registers_per_lane(&row.operands[0]))
+            (row.mma_shape().map(|extent| extent[1]), row.registers_per_lane(&row.operands[0]))
         };
         assert_eq!([5, 4, 1].map(with_columns), [(Some(5), 3), (Some(4), 2), (Some(1), 1)]);
     }
@@ -362,6 +364,6 @@ mod tests {
     #[test]
     fn moves_have_no_extent_and_need_all_registers() {
         let moved = Instruction { semantics: Semantics::Move, ..row() };
-        assert_eq!((moved.extent(), moved.registers_per_lane(&moved.operands[0])), (None, 4));
+        assert_eq!((moved.mma_shape(), moved.registers_per_lane(&moved.operands[0])), (None, 4));
     }
 }

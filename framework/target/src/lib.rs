@@ -52,6 +52,6 @@ pub use memory_operand::{
 };
 pub use nearest::nearest;
 pub use numerics::{Numerics, Summation};
-pub use tensor_memory::{TensorMemory, TensorOperand};
+pub use tensor_memory::{TensorMemory, TensorMemoryOperand};
 pub use throughput::Throughput;
 pub use unused::UnusedInstruction;

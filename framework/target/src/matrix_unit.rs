@@ -127,7 +127,7 @@ impl TargetDescription {
         let fits = |rate: &&MatrixRate| {
             rate.issuer == work.issuer
                 && rate.scaled == row.takes_scales()
-                && (rate.shapes.is_empty() || row.extent().is_some_and(|shape| rate.shapes.contains(&shape)))
+                && (rate.shapes.is_empty() || row.mma_shape().is_some_and(|shape| rate.shapes.contains(&shape)))
                 && rate.accumulators.iter().any(|name| name == work.accumulator)
                 && work.operands.iter().all(|operand| rate.elements.iter().any(|name| name == operand))
         };
@@ -150,7 +150,7 @@ impl TargetDescription {
     /// Returns the work of one issue of an MMA instruction: its multiply-adds, operand width and issuer; `None` if it
     /// is no MMA instruction.
     fn work<'t>(&self, row: &'t Instruction) -> Option<MmaWork<'t>> {
-        let [mut m, n, k] = row.extent()?;
+        let [mut m, n, k] = row.mma_shape()?;
         let (mut blocks, mut warps, mut issuer) = (1, 1, MmaIssuer::Warp);
         let mut accumulator = "";
         let mut operands = ["", ""];

@@ -17,7 +17,7 @@ pub struct MemoryOperand {
     /// Width of an element in bits, a power of two.
     pub bits: u32,
     /// Sizes of the tile, dim0 x dim1: M x K for `a`, K x N for `b`. They need not be powers of two, see
-    /// [`super::Instruction::extent`].
+    /// [`super::Instruction::mma_shape`].
     pub shape: [u64; 2],
     /// The supported canonical layouts, the most efficient one first.
     #[serde(rename = "arrangements")]

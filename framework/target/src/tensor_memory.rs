@@ -40,7 +40,7 @@ pub struct TensorMemory {
 /// A tile in tensor memory, which an instruction addresses by its first row (upper 16 bits of a word) and column (lower
 /// 16 bits).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct TensorOperand {
+pub struct TensorMemoryOperand {
     /// Role of the operand: `d`, `a`, ...
     pub role: String,
     /// Vendor's name of the element type: `f16`, `b32`, ...
@@ -56,7 +56,7 @@ pub struct TensorOperand {
     pub copies: Vec<u64>,
 }
 
-impl TensorOperand {
+impl TensorMemoryOperand {
     /// Number of 32-bit columns that the tile takes.
     #[must_use]
     pub fn columns(&self) -> u64 {

@@ -4,7 +4,7 @@
 use tilewright_kernel::Queue;
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_target::{
-    Completion, Evidence, Instruction, InstructionKind, Operand, Semantics, TensorMemory, TensorOperand,
+    Completion, Evidence, Instruction, InstructionKind, Operand, Semantics, TensorMemory, TensorMemoryOperand,
 };
 
 /// Returns the description of the invented tensor memory.
@@ -35,7 +35,13 @@ pub fn tensor(
     sizes: [u64; 2],
 ) -> Operand {
     let layout = layout(&[(Dim::ROW, rows), (Dim::COL, columns)], sizes);
-    Operand::Tensor(TensorOperand { role: role.to_owned(), element: element.to_owned(), bits, layout, copies: vec![] })
+    Operand::Tensor(TensorMemoryOperand {
+        role: role.to_owned(),
+        element: element.to_owned(),
+        bits,
+        layout,
+        copies: vec![],
+    })
 }
 
 pub fn register(role: &str, element: &str, registers: &[[u64; 2]], lanes: &[[u64; 2]], sizes: [u64; 2]) -> Operand {

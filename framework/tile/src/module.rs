@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::attribute::{Attribute, Attributes};
 use super::body::{Body, Location};
-use super::rules::Rules;
+use super::rules::VerifyRules;
 use super::types::FunctionType;
 
 /// A program: functions that call each other, with one or more entry functions.
@@ -19,7 +19,7 @@ pub struct TileModule {
     /// Source location.
     pub location: Location,
     /// The rules by which the module is verified: those of the dialects with which its text was parsed.
-    pub rules: Rules,
+    pub rules: VerifyRules,
 }
 
 /// A function.

@@ -1,7 +1,7 @@
 //! Predicted counts of a launch, and the comparison with the executed ones.
 
 use tilewright_kernel::Counts;
-use tilewright_plan::movement::Bound;
+use tilewright_plan::movement::CountLowerBounds;
 use tilewright_plugin::{Launched, Sectors};
 
 use super::check_failure::CheckFailure;
@@ -18,7 +18,7 @@ pub struct ExpectedCounts {
     /// depend on data.
     pub may_conflict: bool,
     /// Lower bound of the counts over all plans; an execution with fewer fails the check.
-    pub bound: Bound,
+    pub bound: CountLowerBounds,
     /// Predicted sectors for up to two groups of global-memory accesses, such as loads and stores; `None` for a group
     /// that is not compared.
     pub sectors: [Option<PlannedSectors>; 2],
@@ -38,13 +38,13 @@ pub struct PlannedSectors {
 impl ExpectedCounts {
     /// Expects that the counts of one warp equal `planned`, all of them, and that none is below the lower bound
     /// `bound`.
-    pub(crate) fn all(planned: Counts, bound: Bound) -> Self {
+    pub(crate) fn all(planned: Counts, bound: CountLowerBounds) -> Self {
         Self { planned, compared: |counts| counts, may_conflict: false, bound, sectors: [None; 2] }
     }
 
     /// Expects these numbers of sectors for up to two groups of accesses, and compares no other counts.
     pub(crate) fn of_sectors(sectors: [Option<PlannedSectors>; 2]) -> Self {
-        Self::all(Counts::default(), Bound::default()).comparing(|_| Counts::default()).with_sectors(sectors)
+        Self::all(Counts::default(), CountLowerBounds::default()).comparing(|_| Counts::default()).with_sectors(sectors)
     }
 
     pub(crate) fn comparing(self, compared: fn(Counts) -> Counts) -> Self {

@@ -57,7 +57,7 @@ pub fn check_row(row: &Instruction, target: &TargetDescription) -> Result<RunRep
 
 impl IssueOperands {
     fn for_mma(row: &Instruction, context: PlanContext<'_>) -> Result<Self, String> {
-        let extent = row.extent().ok_or("an MMA has operands A and B")?;
+        let extent = row.mma_shape().ok_or("an MMA has operands A and B")?;
         let matrix = |role, seed| Matrix::of(row, role, seed);
         let (a, b, c) = (matrix("a", 1)?, matrix("b", 2)?, matrix("c", 3)?);
         let scales = if row.takes_scales() { Some([matrix("scale_a", 5)?, matrix("scale_b", 6)?]) } else { None };

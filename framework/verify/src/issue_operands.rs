@@ -6,7 +6,7 @@ use tilewright_target::{MemoryOperand, Operand};
 
 use super::case::{CaseBuffer, Expectation};
 use super::test_case::{ElementBits, Legend, TestBuffer, input};
-use crate::kernels::IsolatedTile;
+use crate::kernels::TilePlacement;
 
 /// The initial contents of an instruction's operands, and the expected result of one issue.
 pub(super) struct IssueOperands {
@@ -78,10 +78,10 @@ pub(super) fn filled(
     bits: u32,
     element: impl Fn([u64; 2]) -> Result<u64, String>,
 ) -> Result<Vec<u8>, String> {
-    let tile = IsolatedTile::of(memory).map_err(|error| error.to_string())?;
+    let tile = TilePlacement::find_smallest(memory).map_err(|error| error.to_string())?;
     let mut bytes = vec![0xff; tile.bytes as usize];
     for at in (0..memory.shape[0]).flat_map(|row| (0..memory.shape[1]).map(move |column| [row, column])) {
-        put(&mut bytes, tile.bit(at), bits, element(at)?);
+        put(&mut bytes, tile.bit_offset(at), bits, element(at)?);
     }
     Ok(bytes)
 }

@@ -13,12 +13,12 @@ impl IssueOperands {
     /// memory. The tile in tensor memory is given and read as registers, by other moves of the instruction table of
     /// `context`.
     pub(super) fn tensor_move(row: &Instruction, context: PlanContext<'_>) -> Result<Self, String> {
-        let memory = row.operands.iter().position(|operand| operand.tensor().is_some());
+        let memory = row.operands.iter().position(|operand| operand.tensor_memory_operand().is_some());
         let register = row.operands.iter().position(|operand| matches!(operand, Operand::Register { .. }));
         let (Some(memory), Some(register)) = (memory, register) else {
             return Err("a move has registers and a tile in tensor memory".to_owned());
         };
-        let tile = row.operands[memory].tensor().ok_or("there is no tile")?;
+        let tile = row.operands[memory].tensor_memory_operand().ok_or("there is no tile")?;
         let moves = tile_in_tensor_memory(row, tile, context)?;
         let Operand::Register { bits, layout, .. } = &row.operands[register] else {
             return Err("a move has registers".to_owned());

@@ -130,7 +130,7 @@ impl MmaRounding {
         if plan.is_transposed() {
             element_types.reverse();
         }
-        let k = row.extent().map_or(1, |[_, _, k]| k);
+        let k = row.mma_shape().map_or(1, |[_, _, k]| k);
         let min_normal = element_types.map(|operand| operand.and_then(float).map_or(0.0, Format::min_normal));
         Self { numerics, element_types, min_normal, fuses, k }
     }

@@ -1,7 +1,7 @@
 //! Names that nearly every test of a vendor's plugin uses.
 
 pub use std::collections::{BTreeMap, BTreeSet};
-pub use tilewright::{ProgramCompiler, ProgramError, ProgramOptions, Stage};
+pub use tilewright::{CompilationStage, ProgramCompiler, ProgramError, ProgramOptions};
 pub use tilewright_assign::{AssignedModule, LaunchConfig, assign_layouts};
 pub use tilewright_emulator::{Argument, Emulator, Fault, FaultKind, GlobalMemory, RunLimits, SemanticsTable};
 pub use tilewright_kernel::{
@@ -17,7 +17,8 @@ pub use tilewright_lower::conversion_kernel;
 pub use tilewright_plan::mma::{self, MmaPlan, MmaProblem, Scale};
 pub use tilewright_plan::movement::{
     Accessor, AsyncCopySpec, ConversionPlan, GlobalTensor, MovementError, PlanContext, ScanDirection,
-    conversion_candidates, cycles, plan_async_copy, plan_conversion, plan_reduction, plan_scan, plan_shared_access,
+    conversion_candidates, plan_async_copy, plan_conversion, plan_reduction, plan_scan, plan_shared_access,
+    predict_cycles,
 };
 pub use tilewright_plugin::{
     Artifact, CompileError, CompileOptions, Device, DeviceError, Emit, LaunchArgument, LaunchRequest, Target,

@@ -1,7 +1,7 @@
 //! Checks of the instructions in a vendor's table against published layouts and the vendor's layout families.
 
 use serde_json::Value;
-use tilewright_target::TensorOperand;
+use tilewright_target::TensorMemoryOperand;
 
 use crate::prelude::*;
 
@@ -45,8 +45,8 @@ pub fn memory<'a>(row: &'a Instruction, required: &str) -> &'a MemoryOperand {
 
 /// Returns the first operand in tensor memory.
 #[track_caller]
-pub fn tile(row: &Instruction) -> &TensorOperand {
-    row.operands.iter().find_map(Operand::tensor).unwrap_or_else(|| panic!("{} has no tile", row.name))
+pub fn tile(row: &Instruction) -> &TensorMemoryOperand {
+    row.operands.iter().find_map(Operand::tensor_memory_operand).unwrap_or_else(|| panic!("{} has no tile", row.name))
 }
 
 /// Returns the constant operand of an instruction; `None` if it has none.

@@ -7,7 +7,7 @@ use tilewright_emulator::FaultKind;
 use tilewright_kernel::Module;
 use tilewright_layout::MemoryLayout;
 use tilewright_plan::movement::{
-    Accessor, AsyncCopyPlan, AsyncCopySpec, Constraints, GlobalTensor, PlanContext, choose_shared_layout,
+    Accessor, AsyncCopyPlan, AsyncCopySpec, GlobalTensor, PlanContext, SharedLayoutConstraints, choose_shared_layout,
     find_coalesced_layout, find_consecutive_copy, plan_async_copy,
 };
 use tilewright_verify::kernels::{CopyPipeline, OmittedSync, pointer_copy_kernel};
@@ -132,8 +132,9 @@ impl AsyncCopyCase {
             None => fetched.clone(),
         };
         let reader = Accessor::load(self.end.distributed(context, &self.tensor)?);
-        let choose =
-            |copied: Accessor| choose_shared_layout(&[copied, reader.clone()], bits, &Constraints::default(), target);
+        let choose = |copied: Accessor| {
+            choose_shared_layout(&[copied, reader.clone()], bits, &SharedLayoutConstraints::default(), target)
+        };
         // If no layout suits the instruction that writes consecutive addresses, as when lanes fetch elements twice, a
         // layout for plain copies is chosen.
         let choice = choose(copied).or_else(|_| choose(fetched)).map_err(planning_verdict)?;

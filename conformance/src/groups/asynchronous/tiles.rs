@@ -6,7 +6,7 @@ use tilewright_emulator::FaultKind;
 use tilewright_kernel::{Launch, Module};
 use tilewright_layout::MemoryLayout;
 use tilewright_plan::movement::{
-    AsyncCopySpec, GlobalTensor, MovementError, PlanContext, TensorCopy, plan_async_copy, plan_copy_from_shared,
+    AsyncCopySpec, GlobalTensor, MovementError, PlanContext, TensorCopy, plan_async_copy, plan_tensor_copy_to_global,
 };
 use tilewright_verify::kernels::{CopyPipeline, OmittedSync, tensor_copy_kernel};
 use tilewright_verify::{CheckFailure, TestCase, check_emulated, tensor_copy_case};
@@ -164,9 +164,9 @@ impl TileCopyCase {
         let setting = self.tensor.setting;
         let global = GlobalTensor::row_major(&self.tensor.shape, ALIGNMENT);
         let bits = setting.element.bits();
-        let problem = AsyncCopySpec::new(&global, memory, bits, setting.lanes, setting.warps).with_mapped(true);
+        let problem = AsyncCopySpec::new(&global, memory, bits, setting.lanes, setting.warps).with_tensor_map(true);
         // If no box fills the memory in one direction, none does in the other.
-        let from = match plan_copy_from_shared(&problem, plan_context(context)) {
+        let from = match plan_tensor_copy_to_global(&problem, plan_context(context)) {
             Ok(from) => from,
             Err(MovementError::Impossible { reasons }) => return Err(Verdict::unsupported(reasons)),
             Err(error) => return Err(planning_verdict(error)),

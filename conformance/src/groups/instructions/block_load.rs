@@ -3,7 +3,7 @@
 
 use tilewright_kernel::{Module, is_result};
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_plan::movement::{BlockLoads, BlockSource, PlanContext};
+use tilewright_plan::movement::{BlockLoadPlan, BlockSource, PlanContext};
 use tilewright_target::{BlockOperand, Instruction, InstructionKind, Operand};
 use tilewright_verify::kernels::block_load_kernel;
 use tilewright_verify::{BlockTile, CheckFailure, TestCase, block_load_case, check_emulated};
@@ -20,7 +20,7 @@ pub(super) fn is_of(row: &Instruction) -> bool {
 /// The block that an instruction loads, and a matrix of some blocks.
 struct Blocks {
     layout: LinearLayout,
-    loads: BlockLoads,
+    loads: BlockLoadPlan,
     source: BlockSource,
     element_bits: u32,
     size: [i32; 2],
@@ -44,7 +44,7 @@ impl Blocks {
         let source =
             BlockSource { shape, minor: 1, pitch: 4 * columns.max(min_elements), alignment: block.alignment.into() };
         let layout = with_a_warp(layout)?;
-        let loads = BlockLoads::new(&layout, &source, block.element_bits, plan_context(context, row));
+        let loads = BlockLoadPlan::new(&layout, &source, block.element_bits, plan_context(context, row));
         let loads = loads.ok_or_else(|| missing("loads no block of a matrix with the required layout"))?;
         Ok(Self { layout, loads, source, element_bits: block.element_bits, size: [rows as i32, columns as i32] })
     }

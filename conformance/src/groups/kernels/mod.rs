@@ -12,7 +12,7 @@ use std::sync::Arc;
 use tilewright::{ProgramCompiler, ProgramOptions};
 use tilewright_emulator::RunLimits;
 use tilewright_kernel::Module;
-use tilewright_verify::case::{ProgramCase, RunError};
+use tilewright_verify::case::{CaseRunError, ProgramCase};
 
 use super::artifact::check_compilation;
 use super::emulated::merge_verdicts;
@@ -64,10 +64,10 @@ fn with_program<T>(
 }
 
 /// Returns the verdict on a program that cannot be compiled or that faults when run.
-fn refused(error: &RunError) -> Verdict {
+fn refused(error: &CaseRunError) -> Verdict {
     match error {
         error if error.is_unsupported() => Verdict::unsupported(error.to_string()),
-        RunError::Launch(_) => Verdict::fail(Level::Emulated, error.to_string()),
+        CaseRunError::Launch(_) => Verdict::fail(Level::Emulated, error.to_string()),
         error => Verdict::fail(Level::Layout, error.to_string()),
     }
 }

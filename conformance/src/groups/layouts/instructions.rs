@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::movement::{DescriptorMatch, operand_memory_layout};
-use tilewright_target::{CanonicalLayout, Instruction, InstructionKind, MemoryOperand, Operand, TensorOperand};
-use tilewright_verify::kernels::IsolatedTile;
+use tilewright_target::{CanonicalLayout, Instruction, InstructionKind, MemoryOperand, Operand, TensorMemoryOperand};
+use tilewright_verify::kernels::TilePlacement;
 
 use super::super::law::{LawResult, case, case_name_part, law_failure, require};
 use super::super::walk::{covers_evenly, walk};
@@ -20,7 +20,7 @@ pub(super) fn cases(context: &Context) -> Vec<Case> {
             let check = move |context: &Context| operand_law(context, &row, &row.operands[index]);
             cases.push(case(format!("layouts/instructions/operand/{name}/{label}"), check));
         }
-        if row.semantics.multiplies() && ["a", "b", "d"].iter().all(|role| register(row, role).is_some()) {
+        if row.semantics.is_mma() && ["a", "b", "d"].iter().all(|role| register(row, role).is_some()) {
             let row = row.clone();
             cases.push(case(format!("layouts/instructions/products/{name}"), move |_| check_mma_tiles(&row)));
         }
@@ -82,7 +82,7 @@ fn operand_law(context: &Context, row: &Instruction, operand: &Operand) -> LawRe
 
 /// Checks that every element of a tile has one location within the target's tensor memory, and none straddles two
 /// columns.
-fn tensor_tile(context: &Context, tile: &TensorOperand) -> LawResult {
+fn tensor_tile(context: &Context, tile: &TensorMemoryOperand) -> LawResult {
     let memory = context.target().description().tensor.as_ref();
     let memory = memory.ok_or_else(|| law_failure("the target has no tensor memory".to_owned()))?;
     require(tile.bits.is_power_of_two() && tile.bits <= 32, || format!("positions of {} bits", tile.bits))?;
@@ -140,11 +140,11 @@ fn check_canonical_layouts(context: &Context, memory: &MemoryOperand) -> LawResu
 
 /// Checks that an isolated tile has distinct bits for each element, in memory aligned as the canonical layout requires.
 fn check_isolated_tile(memory: &MemoryOperand, canonical_layout: &CanonicalLayout) -> Result<(), String> {
-    let tile = IsolatedTile::with_layout(memory, canonical_layout).map_err(|error| error.to_string())?;
+    let tile = TilePlacement::with_layout(memory, canonical_layout).map_err(|error| error.to_string())?;
     let width = u64::from(memory.bits);
     let mut taken = vec![false; (8 * tile.bytes / width) as usize];
     for element in (0..memory.shape[0]).flat_map(|row| (0..memory.shape[1]).map(move |column| [row, column])) {
-        let bit = tile.bit(element);
+        let bit = tile.bit_offset(element);
         let place = taken.get_mut((bit / width) as usize).filter(|_| bit.is_multiple_of(width));
         if place.is_none_or(|taken| std::mem::replace(taken, true)) {
             return Err(format!("element {element:?} shares bits with another: it begins at bit {bit:#x}"));

@@ -181,8 +181,8 @@ fn scans_that_do_or_count_something_else_are_found() {
     miscounted.stats.counts.selects += 1;
     fails(scan::check(&context, &problem, &layout, &miscounted), COUNTS);
     let other = match problem.direction {
-        ScanDirection::Up => ScanDirection::Down,
-        ScanDirection::Down => ScanDirection::Up,
+        ScanDirection::Forward => ScanDirection::Reverse,
+        ScanDirection::Reverse => ScanDirection::Forward,
     };
     let turned = ScanAlong { direction: other, ..problem.clone() };
     let (_, wrong) = scan::plan(&context, &turned).expect("it can be planned");

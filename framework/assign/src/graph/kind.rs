@@ -64,7 +64,7 @@ impl Kind {
         if operation.name() != tt::SCAN {
             return Self::Reduce(axis, widths, instructions);
         }
-        let direction = if integer("reverse") == Some(1) { ScanDirection::Down } else { ScanDirection::Up };
+        let direction = if integer("reverse") == Some(1) { ScanDirection::Reverse } else { ScanDirection::Forward };
         Self::Scan(axis, widths, direction, instructions)
     }
 

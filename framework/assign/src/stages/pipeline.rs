@@ -56,8 +56,10 @@ fn of_function(
     let layouts = LayoutCache::new(config.families);
     let (axis_info, dot_plans) = (AxisInfoMap::of(function), RefCell::default());
     let planner = PipelinePlanner { body, axis_info: &axis_info, layouts: &layouts, config, dot_plans };
-    let queries =
-        LayoutQueries { moves: &|op| planner.moves_through_shared(op), reads: &|op, side| planner.reads(op, side) };
+    let queries = LayoutQueries {
+        moves_through_shared: &|op| planner.moves_through_shared(op),
+        can_read_from_shared: &|op, side| planner.reads(op, side),
+    };
     let found = innermost_load_loops(function, &queries);
     let registers = live(body, &layouts).unwrap_or(u64::MAX);
     let mut room = BlockResources::of(config, registers);

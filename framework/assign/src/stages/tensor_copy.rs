@@ -2,7 +2,7 @@
 
 use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
 use tilewright_plan::memory_synthesis::{SharedTensor, TensorAccess, solve_shared_layout};
-use tilewright_plan::movement::{AsyncCopySpec, plan_tensor_copy};
+use tilewright_plan::movement::{AsyncCopySpec, plan_tensor_copy_to_shared};
 use tilewright_tile::op::name::{tt, ttg};
 use tilewright_tile::transform::loads::{PrefetchPath, PrefetchableLoad};
 use tilewright_tile::{Body, Op};
@@ -38,7 +38,7 @@ impl PipelinePlanner<'_> {
         let block = MemoryLayout { linear: views.to_block(&solution.memory.linear)?, ..solution.memory.clone() };
         let global = descriptor_tensor(body.ty(descriptor), u64::MAX)?.tensor;
         let problem = AsyncCopySpec::new(&global, &block, tensor.bits, self.config.lanes, self.config.warps);
-        let copy = plan_tensor_copy(&problem.with_mapped(true), *context).ok()?;
+        let copy = plan_tensor_copy_to_shared(&problem.with_tensor_map(true), *context).ok()?;
         let bytes = bytes_of(&solution, tensor.bits);
         let block = Some(memory_name(&block));
         let solution = Some(solution);

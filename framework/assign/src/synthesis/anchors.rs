@@ -54,7 +54,7 @@ pub(super) fn dot_candidates(
     };
     let sizes = [shape(2)[0], shape(2)[1], shape(0)[1]];
     let problem = MmaProblem::new(sizes, [a, b, c], config.lanes, config.warps);
-    let problem = problem.with_unit(explicit.map(str::to_owned));
+    let problem = problem.with_atom(explicit.map(str::to_owned));
     let (weighed, refused) = mma_candidates(&problem, config.context).map_err(wrong)?;
     let slice = Slice::of(body, op);
     let lies = [0, 1].map(|side| lies_in_shared(body, op, operation.operands[side]));
@@ -169,12 +169,12 @@ fn plan_in_shared(
     lies: [bool; 2],
     config: &LaunchConfig<'_>,
 ) -> Option<(MmaCost, [bool; 2])> {
-    let pinned = problem.clone().with_unit(atom.to_owned()).with_k_width(width.or(problem.k_width));
+    let pinned = problem.clone().with_atom(atom.to_owned()).with_k_width(width.or(problem.k_width));
     let plan = plan_mma(&pinned, config.context).ok()?;
     let smem_operands = [&plan.a, &plan.b].map(|operand| operand.ins().contains(Dim::OFFSET));
     let fits = smem_operands.iter().zip(lies).all(|(required, lies)| lies || !required);
     // A canonical layout covers all of K, so an operand in shared memory cannot be read in several chunks of K.
-    let as_it_is = plan.chunks() == 1 || smem_operands == [false, false];
+    let as_it_is = plan.chunk_count() == 1 || smem_operands == [false, false];
     (fits && as_it_is).then_some((plan.cost, smem_operands))
 }
 

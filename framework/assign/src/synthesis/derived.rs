@@ -13,7 +13,7 @@ use crate::layouts::canonical_order;
 use crate::memory::{moved_bits, pointer_memory};
 use tilewright_layout::{Dim, LinearLayout, Space};
 use tilewright_plan::constraint::{
-    CopyTiles, OperandTiles, Tiling, Unsatisfied, check_elementwise, check_mma, check_reduction, solve_copy,
+    CopyTiles, MmaTileMaps, OperandTiles, Unsatisfied, check_elementwise, check_mma, check_reduction, solve_copy,
 };
 use tilewright_tile::op::name::{scf, tt, ttg};
 use tilewright_tile::op_attrs::SMEM_OPERAND;
@@ -120,7 +120,7 @@ impl ConstraintTrace<'_, '_> {
         };
         let by = format!("anchor: tiled by {}{}", row.name, if plan.is_transposed() { ", transposed" } else { "" });
         match found {
-            Ok(Tiling { m, n, k }) => {
+            Ok(MmaTileMaps { m, n, k }) => {
                 Ok(format!("{by}; its M maps to {m:?}, its N to {n:?}, its K to {k:?} of the operands'"))
             }
             // In a tensor smaller than the tile, elements are replicated, which the description of the instruction's

@@ -30,7 +30,7 @@ impl BarrierState {
         if is_hazard {
             self.pass_barrier();
         }
-        self.hazards.access(direction, [tensor]);
+        self.hazards.record_access(direction, [tensor]);
         u64::from(is_hazard)
     }
 }

@@ -3,7 +3,7 @@
 
 use super::SynthesisError;
 use super::derivation::PredictionLine;
-use super::model::{self, Block, ModelStep, Prediction, Work};
+use super::model::{self, ModelBlock, ModelStep, Prediction, StepWork};
 use crate::LaunchConfig;
 use tilewright_target::{TargetDescription, Throughput};
 
@@ -12,8 +12,8 @@ const ASSUMED_BLOCKS_PER_COMPUTE_UNIT: u64 = 16;
 
 /// Returns a launch of `launched` blocks that execute these steps; if it is `None`, of enough blocks to fill the target
 /// several times.
-pub(super) fn blocks(config: &LaunchConfig<'_>, launched: Option<u64>, steps: Vec<ModelStep>) -> Block {
-    Block {
+pub(super) fn blocks(config: &LaunchConfig<'_>, launched: Option<u64>, steps: Vec<ModelStep>) -> ModelBlock {
+    ModelBlock {
         blocks: launched.unwrap_or_else(|| {
             compute_units(&with_assumed_throughput(config.context.target)) * ASSUMED_BLOCKS_PER_COMPUTE_UNIT
         }),
@@ -29,7 +29,7 @@ pub(super) fn blocks(config: &LaunchConfig<'_>, launched: Option<u64>, steps: Ve
 /// Returns a lower bound of the predicted cycles of every program that contains this work; each entry is the work of
 /// one execution and the number of executions. The bound holds because predictions are monotonic.
 pub(super) fn cycle_lower_bound(
-    work: &[(Work, u64)],
+    work: &[(StepWork, u64)],
     config: &LaunchConfig<'_>,
     launched: Option<u64>,
 ) -> Result<f64, SynthesisError> {
@@ -48,11 +48,11 @@ fn compute_units(target: &TargetDescription) -> u64 {
 
 /// Returns the model's prediction, as a line of the derivation. Registers of a lane are capped at the target's limit;
 /// the cost of spills is not counted.
-pub(super) fn predicted(block: &Block, config: &LaunchConfig<'_>) -> Result<PredictionLine, SynthesisError> {
+pub(super) fn predicted(block: &ModelBlock, config: &LaunchConfig<'_>) -> Result<PredictionLine, SynthesisError> {
     let target = with_assumed_throughput(config.context.target);
     let threads = (block.warps + block.producers).saturating_mul(block.lanes).max(1);
     let most = u64::from(target.limits.registers_per_lane.min(target.limits.registers_per_block / threads as u32));
-    let fitting = Block { registers: block.registers.min(most.max(1)), ..block.clone() };
+    let fitting = ModelBlock { registers: block.registers.min(most.max(1)), ..block.clone() };
     let Prediction { cycles, resident, latency, bound_by, .. } = model::predict(&fitting, &target)?;
     Ok(PredictionLine {
         cycles,

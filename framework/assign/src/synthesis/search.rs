@@ -1,7 +1,7 @@
 //! Depth-first search of the tree of choices; then choices are tried that change no layout.
 
 use super::leaf::Leaf;
-use super::model::Work;
+use super::model::StepWork;
 use super::predicted::cycle_lower_bound;
 use super::tree::{Staged, Tree};
 use super::{Derivation, SearchSize, SynthesisError, SynthesisOptions};
@@ -116,7 +116,7 @@ struct Search<'s, 'm> {
 impl Search<'_, '_> {
     /// Tries all candidates of the dot group `level` of the tree, and of the groups after it. `choices` has the choices
     /// made so far; open ones have their first alternative. `decided` is the work of the dots whose plan is chosen.
-    fn descend(&mut self, level: usize, choices: &mut Choices, decided: &mut Vec<(Work, u64)>) {
+    fn descend(&mut self, level: usize, choices: &mut Choices, decided: &mut Vec<(StepWork, u64)>) {
         self.size.nodes += 1;
         let tree = self.tree;
         let Some(group) = tree.dots.get(level) else {
@@ -137,17 +137,17 @@ impl Search<'_, '_> {
 
     /// Whether no leaf (complete choice) below can be faster than the best leaf. This follows from a lower bound for
     /// the work `decided`, with the cheapest alternative of each open dot.
-    fn is_beaten(&self, decided: &[(Work, u64)]) -> bool {
+    fn is_beaten(&self, decided: &[(StepWork, u64)]) -> bool {
         let Some((best, _)) = &self.best else { return false };
         let open = self.tree.dots.iter().skip(decided.len()).filter_map(|group| {
             let least = group.candidates.iter().min_by(|a, b| a.cost.issue_cycles.total_cmp(&b.cost.issue_cycles))?;
             // Of an open dot, only the time of the matrix units is certain.
             let (work, times) = group.work(least, self.config);
             let matrix = work.matrix_instructions as f64 * work.matrix_cycles;
-            Some((Work { matrix_instructions: 1, matrix_cycles: matrix, ..Work::default() }, times))
+            Some((StepWork { matrix_instructions: 1, matrix_cycles: matrix, ..StepWork::default() }, times))
         });
-        let sure = |&(work, times): &(Work, u64)| (Work { arithmetic: 0, ..work }, times);
-        let all: Vec<(Work, u64)> = decided.iter().map(sure).chain(open).collect();
+        let sure = |&(work, times): &(StepWork, u64)| (StepWork { arithmetic: 0, ..work }, times);
+        let all: Vec<(StepWork, u64)> = decided.iter().map(sure).chain(open).collect();
         cycle_lower_bound(&all, self.config, self.options.blocks).is_ok_and(|least| least >= best.prediction.cycles)
     }
 

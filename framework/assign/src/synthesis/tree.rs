@@ -5,7 +5,7 @@ use tilewright_tile::op::name::{ttg, tw};
 
 use super::anchors::{self, DotCandidate};
 use super::iteration_count::execution_count;
-use super::model::Work;
+use super::model::StepWork;
 use super::tensor_copies;
 use super::work::multiplied;
 use super::{SynthesisError, SynthesisOptions};
@@ -47,7 +47,7 @@ pub(super) struct DotGroup {
 impl DotGroup {
     /// Returns the work of one execution by the candidate plan `dot`, and the number of executions of all dots of the
     /// group.
-    pub(super) fn work(&self, dot: &DotCandidate, config: &LaunchConfig<'_>) -> (Work, u64) {
+    pub(super) fn work(&self, dot: &DotCandidate, config: &LaunchConfig<'_>) -> (StepWork, u64) {
         (multiplied(&dot.cost, config), self.execution_count)
     }
 }

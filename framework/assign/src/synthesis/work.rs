@@ -11,7 +11,7 @@ use super::SynthesisError;
 use super::accesses::buffer_count;
 use super::implied_barriers::BarrierState;
 use super::iteration_count::iteration_count;
-use super::model::{Block, ModelStep, Work};
+use super::model::{ModelBlock, ModelStep, StepWork};
 use super::predicted::blocks;
 use super::registers::live;
 use super::solved::Solved;
@@ -49,11 +49,11 @@ pub(super) struct WorkCounter<'s, 'm> {
 impl WorkCounter<'_, '_> {
     /// Returns the launch of the program's blocks; each block takes `shared_bytes` bytes of shared memory. `launched`
     /// is the number of blocks, `None` for an assumed one.
-    pub(super) fn blocks(&self, shared_bytes: u64, launched: Option<u64>) -> Result<Block, SynthesisError> {
+    pub(super) fn blocks(&self, shared_bytes: u64, launched: Option<u64>) -> Result<ModelBlock, SynthesisError> {
         let steps = self.region(self.program.body.root(), &mut BarrierState::default())?;
         let registers = live(self.program.body, self.program.layouts)?;
         let producers = self.producers();
-        Ok(Block { registers, shared_bytes, producers, ..blocks(self.program.config, launched, steps) })
+        Ok(ModelBlock { registers, shared_bytes, producers, ..blocks(self.program.config, launched, steps) })
     }
 
     /// Returns the number of producer warps, which only issue copies.
@@ -92,7 +92,7 @@ impl WorkCounter<'_, '_> {
                     continue;
                 }
                 let work = self.work(op, since)?;
-                if work != Work::default() {
+                if work != StepWork::default() {
                     steps.push(ModelStep::Work(work));
                 }
                 if !matches!(operation.name(), tt::REDUCE | tt::SCAN) {
@@ -115,7 +115,7 @@ impl WorkCounter<'_, '_> {
         since.pass_barrier();
         let is_box = |op: &Op| body.op(*op).name() == tw::BULK_TENSOR_LOAD;
         let tensor_copies: Vec<Op> = others.iter().flat_map(|region| body.walk(*region)).filter(is_box).collect();
-        let brought = tensor_copies.iter().map(|op| ModelStep::Work(Work { produced: true, ..self.boxed(*op) }));
+        let brought = tensor_copies.iter().map(|op| ModelStep::Work(StepWork { produced: true, ..self.boxed(*op) }));
         let inside = || body.walk(*first).into_iter();
         let buffers =
             tensor_copies.iter().filter_map(|op| buffer_count(body, body.operand(*op, "dst")?)).max().unwrap_or(1);
@@ -128,7 +128,7 @@ impl WorkCounter<'_, '_> {
                 break;
             }
         }
-        steps.push(ModelStep::Work(Work { barriers: 2, ..Work::default() }));
+        steps.push(ModelStep::Work(StepWork { barriers: 2, ..StepWork::default() }));
         Ok(steps)
     }
 
@@ -160,49 +160,55 @@ impl WorkCounter<'_, '_> {
         self.program.body.op(op).attributes.get(PREFETCH).is_some()
     }
 
-    fn work(&self, op: Op, since: &mut BarrierState) -> Result<Work, SynthesisError> {
+    fn work(&self, op: Op, since: &mut BarrierState) -> Result<StepWork, SynthesisError> {
         let (body, operation) = (self.program.body, self.program.body.op(op));
         let moved = || self.moved.get(&op).copied().unwrap_or_default();
         Ok(match operation.name() {
             tt::DOT => {
                 let plan = self.program.plans.get(&op);
                 let work = plan.map(|plan| multiplied(&plan.cost, self.program.config)).unwrap_or_default();
-                Work { pending: self.is_in_flight(op), ..work }
+                StepWork { pending: self.is_in_flight(op), ..work }
             }
             ttg::LOCAL_LOAD => {
                 let AccessCounts { issued, wavefronts, .. } = moved();
                 let barriers = since.count_barriers_before(body, operation.operands[0], Direction::Load);
-                Work { shared_accesses: issued, wavefronts_loaded: wavefronts, barriers, ..Work::default() }
+                StepWork { shared_accesses: issued, wavefronts_loaded: wavefronts, barriers, ..StepWork::default() }
             }
             // Copies before a pipelined loop cost nothing, because the loop's last iterations omit equally many copies.
             ttg::ASYNC_COPY_GLOBAL_TO_LOCAL | ttg::LOCAL_STORE
                 if !since.is_pipelined && buffer_count(self.program.body, operation.operands[1]).is_some() =>
             {
-                Work::default()
+                StepWork::default()
             }
             ttg::LOCAL_STORE => {
                 let AccessCounts { issued, wavefronts, .. } = moved();
                 let barriers = since.count_barriers_before(body, operation.operands[1], Direction::Store);
-                Work { shared_accesses: issued, wavefronts_stored: wavefronts, barriers, ..Work::default() }
+                StepWork { shared_accesses: issued, wavefronts_stored: wavefronts, barriers, ..StepWork::default() }
             }
             tt::LOAD if self.is_prefetched(op) => match since.is_pipelined {
-                true => Work { asynchronous: true, ..self.op_costs(op, Direction::Load)? },
-                false => Work::default(),
+                true => StepWork { asynchronous: true, ..self.op_costs(op, Direction::Load)? },
+                false => StepWork::default(),
             },
             ttg::ASYNC_COPY_GLOBAL_TO_LOCAL => {
                 let AccessCounts { issued, wavefronts, by_row } = moved();
                 let filled = self.program.body.operand(op, "result").unwrap_or(operation.operands[1]);
                 let barriers = since.count_barriers_before(body, filled, Direction::Store);
                 let read = self.op_costs(op, Direction::Load)?;
-                Work { shared_accesses: issued, wavefronts_stored: wavefronts, barriers, asynchronous: by_row, ..read }
+                StepWork {
+                    shared_accesses: issued,
+                    wavefronts_stored: wavefronts,
+                    barriers,
+                    asynchronous: by_row,
+                    ..read
+                }
             }
             // A consumer warp signals that it has read a buffer.
-            tw::MBARRIER_ARRIVE => Work { shared_accesses: 1, ..Work::default() },
-            tw::BULK_TENSOR_LOAD if !since.is_pipelined => Work::default(),
+            tw::MBARRIER_ARRIVE => StepWork { shared_accesses: 1, ..StepWork::default() },
+            tw::BULK_TENSOR_LOAD if !since.is_pipelined => StepWork::default(),
             tw::BULK_TENSOR_LOAD => self.boxed(op),
             ttg::BARRIER => {
                 since.pass_barrier();
-                Work { barriers: 1, ..Work::default() }
+                StepWork { barriers: 1, ..StepWork::default() }
             }
             ttg::CONVERT_LAYOUT => self.converted(op)?,
             tt::STORE | tt::ATOMIC_RMW | tt::ATOMIC_CAS | tt::ATOMIC_STORE => self.op_costs(op, Direction::Store)?,
@@ -211,7 +217,7 @@ impl WorkCounter<'_, '_> {
     }
 
     /// Returns the work of a bulk tensor copy: one warp issues it, and it writes shared memory in full wavefronts.
-    fn boxed(&self, op: Op) -> Work {
+    fn boxed(&self, op: Op) -> StepWork {
         let ty = self.program.body.operand(op, "dst").map(|buffer| self.program.body.ty(buffer));
         let bytes = ty.map_or(0, |ty| {
             let elements: u64 = ty.shape().unwrap_or_default().iter().product();
@@ -221,21 +227,21 @@ impl WorkCounter<'_, '_> {
         let rows = &config.context.target.shared.banks;
         let wavefront = rows.iter().map(BankRow::wavefront_bytes).max().unwrap_or(1).max(1);
         let issued = self.moved.get(&op).map_or(1, |moved| moved.issued);
-        Work {
+        StepWork {
             global_bytes: bytes,
             global_accesses: issued.div_ceil(config.warps.into()),
             wavefronts_stored: bytes.div_ceil(wavefront).div_ceil(config.warps.into()),
             asynchronous: true,
-            ..Work::default()
+            ..StepWork::default()
         }
     }
 
     /// Returns the work of an operation that accesses global memory, reduces or scans, or is elementwise, from its
     /// plan.
-    fn op_costs(&self, op: Op, direction: Direction) -> Result<Work, SynthesisError> {
+    fn op_costs(&self, op: Op, direction: Direction) -> Result<StepWork, SynthesisError> {
         let operation = self.program.body.op(op);
         let first = operation.operands.iter().chain(&operation.results).find(|value| self.program.is_tensor(**value));
-        let Some(&first) = first else { return Ok(Work::default()) };
+        let Some(&first) = first else { return Ok(StepWork::default()) };
         let kind = match operation.name() {
             tt::REDUCE | tt::SCAN => Kind::along_an_axis(self.program.body, op),
             tt::LOAD | tt::ATOMIC_LOAD | ttg::ASYNC_COPY_GLOBAL_TO_LOCAL => {
@@ -249,11 +255,11 @@ impl WorkCounter<'_, '_> {
             {
                 Kind::elementwise(operation)
             }
-            _ => return Ok(Work::default()),
+            _ => return Ok(StepWork::default()),
         };
         let layout = self.program.layout(first)?;
         let op_costs = OpCosts::of(&kind, &layout, self.program.config)?;
-        let moves = Work::of_counts(&op_costs.counts, 0, 0.0);
+        let moves = StepWork::of_counts(&op_costs.counts, 0, 0.0);
         let arithmetic = moves.arithmetic + op_costs.plain.ceil() as u64;
         let global_bytes = match &kind {
             Kind::Access(access) => {
@@ -266,30 +272,30 @@ impl WorkCounter<'_, '_> {
             }
             _ => op_costs.bytes,
         };
-        Ok(Work { global_accesses: op_costs.accesses, global_bytes, arithmetic, ..moves })
+        Ok(StepWork { global_accesses: op_costs.accesses, global_bytes, arithmetic, ..moves })
     }
 
-    fn converted(&self, op: Op) -> Result<Work, SynthesisError> {
+    fn converted(&self, op: Op) -> Result<StepWork, SynthesisError> {
         let operation = self.program.body.op(op);
         let [from, to] = [operation.operands[0], operation.results[0]].map(|value| self.program.body.ty(value));
         let layouts = [self.program.layouts.distributed(from)?, self.program.layouts.distributed(to)?];
         let plan = plan_conversion(&layouts[0], &layouts[1], moved_bits(from), self.program.config.context)?;
-        Ok(Work::of_counts(&plan.stats.counts, 0, 0.0))
+        Ok(StepWork::of_counts(&plan.stats.counts, 0, 0.0))
     }
 }
 
 /// Returns the work of a dot, from the cost of its plan. The plan has the cycles of all issues on all pipes; the model
 /// takes the cycles of one issue of one warp.
-pub(super) fn multiplied(cost: &MmaCost, config: &LaunchConfig<'_>) -> Work {
+pub(super) fn multiplied(cost: &MmaCost, config: &LaunchConfig<'_>) -> StepWork {
     let target = config.context.target;
     let pipes = target.matrix.as_ref().map_or(1, |unit| unit.pipes.max(1));
     let share = f64::from(pipes) / f64::from(config.warps) / cost.issues.max(1) as f64;
     let casts = cost.cast_cycles / target.costs.select.cycles.max(f64::MIN_POSITIVE) / f64::from(config.warps);
-    Work {
+    StepWork {
         matrix_instructions: cost.issues,
         matrix_cycles: cost.issue_cycles * share,
         arithmetic: casts.ceil() as u64,
-        ..Work::default()
+        ..StepWork::default()
     }
 }
 

@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 use tilewright_assign::synthesis::coalesce::{Threads, coalesce_layout};
-use tilewright_assign::synthesis::model::{Block, ModelError, ModelStep, Work, predict};
+use tilewright_assign::synthesis::model::{ModelBlock, ModelError, ModelStep, StepWork, predict};
 use tilewright_layout::cute::ComposedLayout;
 use tilewright_layout::f2::Subspace;
 use tilewright_layout::{Dim, LinearLayout, MemoryLayout, Space};
@@ -321,7 +321,7 @@ proptest! {
     }
 }
 
-fn work() -> impl Strategy<Value = Work> {
+fn work() -> impl Strategy<Value = StepWork> {
     let alternative = (any::<bool>(), any::<bool>());
     let counts = (0..4096u64, 0..64u64, alternative, 0..64u64, 0..64u64, 0..64u64);
     (counts, 0..64u64, (0..64u64, any::<bool>()), 1..32u32, 0..256u64, 0..4u64).prop_map(
@@ -332,7 +332,7 @@ fn work() -> impl Strategy<Value = Work> {
             cycles,
             arithmetic,
             barriers,
-        )| Work {
+        )| StepWork {
             global_bytes,
             global_accesses,
             asynchronous,
@@ -350,19 +350,19 @@ fn work() -> impl Strategy<Value = Work> {
     )
 }
 
-fn block() -> impl Strategy<Value = Block> {
+fn block() -> impl Strategy<Value = ModelBlock> {
     let sizes = (1..5000u64, (1..5u64, 0..2u64), 16..128u64, 0..100_000u64);
     (sizes, prop::collection::vec(work(), 1..3), work(), 0..40u64, 1..5u64).prop_map(
         |((blocks, (warps, producers), registers, shared_bytes), body, last, iteration_count, stages)| {
             let body = body.into_iter().map(ModelStep::Work).collect();
             let steps = vec![ModelStep::Loop { iteration_count, stages, body }, ModelStep::Work(last)];
-            Block { blocks, warps, producers, lanes: 32, registers, shared_bytes, steps }
+            ModelBlock { blocks, warps, producers, lanes: 32, registers, shared_bytes, steps }
         },
     )
 }
 
 /// Increases one field of the work.
-fn more(work: &mut Work, what: usize, by: u64) {
+fn more(work: &mut StepWork, what: usize, by: u64) {
     match what {
         0 => work.global_bytes += by,
         1 => work.global_accesses += by,
@@ -430,11 +430,12 @@ proptest! {
 fn asynchronous_mma_overlaps_with_an_iteration() {
     let target = a100();
     let latency = |instructions: u64, pending: bool| {
-        let load = Work { wavefronts_loaded: 64, shared_accesses: 16, barriers: 1, ..Work::default() };
-        let matrix = Work { matrix_instructions: instructions, matrix_cycles: 8.0, pending, ..Work::default() };
+        let load = StepWork { wavefronts_loaded: 64, shared_accesses: 16, barriers: 1, ..StepWork::default() };
+        let matrix = StepWork { matrix_instructions: instructions, matrix_cycles: 8.0, pending, ..StepWork::default() };
         let body = [load, matrix].map(ModelStep::Work).to_vec();
         let steps = vec![ModelStep::Loop { iteration_count: 32, stages: 2, body }];
-        let block = Block { blocks: 1, warps: 4, producers: 0, lanes: 32, registers: 128, shared_bytes: 16384, steps };
+        let block =
+            ModelBlock { blocks: 1, warps: 4, producers: 0, lanes: 32, registers: 128, shared_bytes: 16384, steps };
         predict(&block, &target).expect("it fits").latency
     };
     // Four pipes for four warps: one instruction each takes its own cycles.
@@ -454,13 +455,13 @@ fn asynchronous_mma_overlaps_with_an_iteration() {
 fn producers_gain_where_there_is_room_for_them() {
     let target = a100();
     let cycles = |producers: u64, registers: u64| {
-        let copy = Work { global_bytes: 8192, global_accesses: 1, asynchronous: true, ..Work::default() };
-        let copy = Work { produced: producers > 0, ..copy };
-        let matrix = Work { matrix_instructions: 32, matrix_cycles: 8.0, ..Work::default() };
-        let barrier = Work { barriers: u64::from(producers == 0), ..Work::default() };
+        let copy = StepWork { global_bytes: 8192, global_accesses: 1, asynchronous: true, ..StepWork::default() };
+        let copy = StepWork { produced: producers > 0, ..copy };
+        let matrix = StepWork { matrix_instructions: 32, matrix_cycles: 8.0, ..StepWork::default() };
+        let barrier = StepWork { barriers: u64::from(producers == 0), ..StepWork::default() };
         let body = [barrier, copy, matrix].map(ModelStep::Work).to_vec();
         let steps = vec![ModelStep::Loop { iteration_count: 64, stages: 4, body }];
-        let block = Block { blocks: 1080, warps: 4, producers, lanes: 32, registers, shared_bytes: 32768, steps };
+        let block = ModelBlock { blocks: 1080, warps: 4, producers, lanes: 32, registers, shared_bytes: 32768, steps };
         let found = predict(&block, &target).expect("it fits");
         (found.cycles, found.resident.blocks)
     };
@@ -476,18 +477,18 @@ fn producers_gain_where_there_is_room_for_them() {
 fn a_gemm_is_bound_by_its_slowest_resource() {
     let target = a100();
     let predict_gemm = |wavefronts: u64, stages: u64| {
-        let copy = Work {
+        let copy = StepWork {
             global_bytes: 4096,
             global_accesses: 8,
             asynchronous: true,
             wavefronts_stored: 32,
-            ..Work::default()
+            ..StepWork::default()
         };
-        let load = Work { wavefronts_loaded: wavefronts, shared_accesses: 16, barriers: 1, ..Work::default() };
-        let matrix = Work { matrix_instructions: 128, matrix_cycles: 8.0, ..Work::default() };
+        let load = StepWork { wavefronts_loaded: wavefronts, shared_accesses: 16, barriers: 1, ..StepWork::default() };
+        let matrix = StepWork { matrix_instructions: 128, matrix_cycles: 8.0, ..StepWork::default() };
         let body = [copy, load, matrix].map(ModelStep::Work).to_vec();
         let steps = vec![ModelStep::Loop { iteration_count: 32, stages, body }];
-        let block = Block {
+        let block = ModelBlock {
             blocks: 1080,
             warps: 4,
             producers: 0,
@@ -507,8 +508,15 @@ fn a_gemm_is_bound_by_its_slowest_resource() {
 #[test]
 fn unpredictable_blocks_give_a_reason() {
     let mut target = a100();
-    let block =
-        Block { blocks: 1, warps: 4, producers: 0, lanes: 32, registers: 64, shared_bytes: 1 << 20, steps: vec![] };
+    let block = ModelBlock {
+        blocks: 1,
+        warps: 4,
+        producers: 0,
+        lanes: 32,
+        registers: 64,
+        shared_bytes: 1 << 20,
+        steps: vec![],
+    };
     let error = predict(&block, &target).expect_err("too much memory");
     assert!(error.to_string().contains("1048576 bytes of shared memory, a compute unit of a100 has 167936"), "{error}");
     target.throughput = None;

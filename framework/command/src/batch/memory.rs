@@ -3,7 +3,8 @@
 use serde_json::Value as Json;
 
 use tilewright_plan::movement::{
-    Accessor, ConsecutiveCopy, Constraints, GlobalTensor, PlanContext, SharedLayoutKind, choose_shared_layout as choose,
+    Accessor, ConsecutiveCopy, GlobalTensor, PlanContext, SharedLayoutConstraints, SharedLayoutKind,
+    choose_shared_layout as choose,
 };
 use tilewright_target::{Direction, InstructionKind};
 
@@ -40,7 +41,7 @@ fn accessor(request: Request<'_>, shape: &[u64], fields: &Json) -> Result<Access
     Ok(Accessor { layout, direction, weight: nested_request.number("weight")?.unwrap_or(1), copy })
 }
 
-fn constraints(request: Request<'_>) -> Result<Constraints, BatchError> {
+fn constraints(request: Request<'_>) -> Result<SharedLayoutConstraints, BatchError> {
     let named = |name: &Json| {
         kind(name.as_str().unwrap_or_default()).map_err(|error| BatchError::bad(format_args!("`only`: {error}")))
     };
@@ -50,5 +51,10 @@ fn constraints(request: Request<'_>) -> Result<Constraints, BatchError> {
         Some(_) => return Err(BatchError::bad("`only` must be a list of kinds")),
     };
     let excess = request.number("excess")?.unwrap_or(0);
-    Ok(Constraints { kinds, max_bytes: request.number("max_bytes")?, excess, ..Constraints::default() })
+    Ok(SharedLayoutConstraints {
+        kinds,
+        max_bytes: request.number("max_bytes")?,
+        excess,
+        ..SharedLayoutConstraints::default()
+    })
 }

@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use serde_json::{Value as Json, json};
 
-use tilewright::PipelineError;
+use tilewright::RequestError;
 use tilewright::operations::OperationError;
 use tilewright_layout::FamilyError;
 use tilewright_plan::movement::MovementError;
@@ -54,14 +54,14 @@ impl From<OperationError> for BatchError {
     }
 }
 
-impl From<PipelineError> for BatchError {
-    fn from(error: PipelineError) -> Self {
+impl From<RequestError> for BatchError {
+    fn from(error: RequestError) -> Self {
         let code = match error {
-            PipelineError::Target(error) => return error.into(),
-            PipelineError::Movement(error) => return error.into(),
-            PipelineError::Family(FamilyError::Plugin(_)) | PipelineError::Plugin(_) => "failed",
-            PipelineError::Family(_) | PipelineError::NotDistributed(_) => "bad_layout",
-            PipelineError::Compile(CompileError::Unsupported(_)) => "unsupported",
+            RequestError::Target(error) => return error.into(),
+            RequestError::Movement(error) => return error.into(),
+            RequestError::Family(FamilyError::Plugin(_)) | RequestError::Plugin(_) => "failed",
+            RequestError::Family(_) | RequestError::NotDistributed(_) => "bad_layout",
+            RequestError::Compile(CompileError::Unsupported(_)) => "unsupported",
             _ => "failed",
         };
         Self::new(code, error)

@@ -120,6 +120,6 @@ fn summed(row: &Instruction, types: [ElementType; 3]) -> Result<FloatSummation, 
     if numerics.summation != Summation::Chain && a.widths()[1].max(b.widths()[1]) > 10 {
         return Err(format!("{:?} applies to operands of at most 11 bits of mantissa", numerics.summation));
     }
-    let k = row.extent().map_or(0, |[_, _, k]| k as u32);
+    let k = row.mma_shape().map_or(0, |[_, _, k]| k as u32);
     Ok(FloatSummation { sum, a, b, c, numerics, k })
 }

@@ -104,7 +104,7 @@ impl Mma {
         }
         let sum = MmaElement::between(row, [a.element_type(), b.element_type()], [before, after])?;
         let scales = scales(row, [m, n, k, blocks], sum.float())?;
-        let extent = row.extent().ok_or("it has no tiles of operands A and B")?.map(|size| size as usize);
+        let extent = row.mma_shape().ok_or("it has no tiles of operands A and B")?.map(|size| size as usize);
         Ok(Self { a, b, accumulator, scales, sum, extent })
     }
 

@@ -26,9 +26,10 @@ pub(super) struct TensorTile {
 impl TensorTile {
     /// Finds the tile of the operand with role `required`; `None` if the row has none.
     pub(super) fn of(row: &Instruction, required: &str) -> Result<Option<Self>, String> {
-        let is_required = |operand: &&Operand| operand.tensor().is_some_and(|tensor| tensor.role == required);
+        let is_required =
+            |operand: &&Operand| operand.tensor_memory_operand().is_some_and(|tensor| tensor.role == required);
         let Some((operand, tensor)) =
-            row.operands.iter().find(is_required).and_then(|operand| Some((operand, operand.tensor()?)))
+            row.operands.iter().find(is_required).and_then(|operand| Some((operand, operand.tensor_memory_operand()?)))
         else {
             return Ok(None);
         };

@@ -7,7 +7,7 @@ use tilewright_testkit::tensor_rows;
 use emulator_target::{kernel, target};
 use tilewright_emulator::{Argument, Emulator, Fault, FaultKind, GlobalMemory, RunLimits, SemanticsTable};
 use tilewright_kernel::Queue;
-use tilewright_target::{Instruction, InstructionKind, Operand, Semantics, TensorOperand};
+use tilewright_target::{Instruction, InstructionKind, Operand, Semantics, TensorMemoryOperand};
 
 use tensor_rows::{memory, register, row, tensor};
 
@@ -41,7 +41,7 @@ fn scaled(mut row: Instruction) -> Instruction {
     let scales = |role: &str, rows: &[[u64; 2]], columns: &[[u64; 2]], size: u64| {
         let copies = vec![8];
         match tensor(role, "e8m0", 8, rows, columns, [size, 1]) {
-            Operand::Tensor(tile) => Operand::Tensor(TensorOperand { copies, ..tile }),
+            Operand::Tensor(tile) => Operand::Tensor(TensorMemoryOperand { copies, ..tile }),
             other => other,
         }
     };

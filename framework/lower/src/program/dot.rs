@@ -282,7 +282,7 @@ impl Matrices<'_> {
         let next_group = accumulator.next_group();
         let values = if is_resident { Vec::new() } else { self.plan.emit_epilogue(builder, accumulator) };
         match space.has_own_barriers {
-            true => space.space.barriers.free(builder),
+            true => space.space.barriers.emit_free(builder),
             false => lowering.set_next_mma_group(next_group),
         }
         values

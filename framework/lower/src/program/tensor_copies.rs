@@ -15,7 +15,7 @@ use tilewright_assign::memory::descriptor_tensor;
 use tilewright_kernel::{DerivedTensorMap, ElementStride, Parameter, Value};
 use tilewright_layout::{Dim, Layout};
 use tilewright_plan::movement::{
-    AsyncCopySpec, AxisStride, GlobalTensor, TensorCopy, TensorCopySource, plan_tensor_copy,
+    AsyncCopySpec, AxisStride, GlobalTensor, TensorCopy, TensorCopySource, plan_tensor_copy_to_shared,
 };
 use tilewright_tile::axis_info::{AxisInfo, AxisInfoMap};
 use tilewright_tile::transform::captured_value;
@@ -83,8 +83,8 @@ impl TensorCopyPlanner<'_> {
         };
         let MappedTensor { global, base, strides, sizes } = mapped;
         let (lanes, warps) = (self.config.lanes, self.config.warps);
-        let problem = AsyncCopySpec::new(&global, &memory, element_bits, lanes, warps).with_mapped(true);
-        let copy = plan_tensor_copy(&problem, self.config.context)?;
+        let problem = AsyncCopySpec::new(&global, &memory, element_bits, lanes, warps).with_tensor_map(true);
+        let copy = plan_tensor_copy_to_shared(&problem, self.config.context)?;
         let bytes = memory.allocated_bytes(element_bits);
         if !bytes.is_multiple_of(copy.alignment) {
             let message = format!("boxes need {}-byte alignment, not {bytes}-byte buffers", copy.alignment);
@@ -178,7 +178,7 @@ pub(super) fn load(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     lowering.record_access(Access::Copy, vec![slice]);
     let map = lowering.builder.parameter(number);
     by_first(&mut lowering.builder, active, |builder| {
-        copy.emit_tensor_copies(builder, buffer, TensorCopySource { map, origin: &origin }, mbarrier);
+        copy.emit_without_completion(builder, buffer, TensorCopySource { map, origin: &origin }, mbarrier);
     });
     Ok(())
 }

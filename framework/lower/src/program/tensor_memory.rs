@@ -74,16 +74,16 @@ pub(super) fn start(lowering: &mut Lowering<'_>) {
     for (op, plan) in &lowering.tensor_memory.dots {
         let has_own_columns = lowering.pending.is_in_own_columns(*op);
         if !has_own_columns {
-            shared = plan.tensor_columns().max(shared);
+            shared = plan.tensor_memory_columns().max(shared);
         }
-        if has_own_columns || positions.is_only_in_loops(body, *op) && plan.arrivals() == arrivals {
+        if has_own_columns || positions.is_only_in_loops(body, *op) && plan.commits_per_group() == arrivals {
             numbered.insert(*op);
         }
     }
     let own = lowering.pending.columns();
     let columns = (own + shared).next_power_of_two().max(memory.least_columns);
     let bits = most_groups(lowering, &positions).next_power_of_two().trailing_zeros();
-    let allocation = TensorMemoryAllocation::new(&mut lowering.builder, columns, [bits, arrivals]);
+    let allocation = TensorMemoryAllocation::emit_alloc(&mut lowering.builder, columns, [bits, arrivals]);
     let first = lowering.builder.i32(0);
     let all = &mut lowering.tensor_memory;
     (all.numbered, all.allocation, all.shared_column) = (numbered, Some(allocation), own);
@@ -95,7 +95,7 @@ pub(super) fn start(lowering: &mut Lowering<'_>) {
 pub(super) fn finish(lowering: &mut Lowering<'_>) {
     let Some(allocation) = lowering.tensor_memory.allocation else { return };
     lowering.wait_for_mma_groups(0);
-    allocation.free(&mut lowering.builder);
+    allocation.emit_free(&mut lowering.builder);
 }
 
 /// Returns the max number of groups of MMAs that may be in flight at a commit, including the committed one. These are
@@ -130,7 +130,7 @@ impl Lowering<'_> {
 
     /// The number of arrivals, one for each commit, that complete a group of MMAs at the kernel's mbarriers.
     pub(super) fn mma_arrivals(&self) -> u32 {
-        self.tensor_memory.dots.iter().map(|(_, plan)| plan.arrivals()).max().unwrap_or(1)
+        self.tensor_memory.dots.iter().map(|(_, plan)| plan.commits_per_group()).max().unwrap_or(1)
     }
 
     /// Returns the tensor memory that begins at the column `column` of the kernel's allocation; `None` if there is no
@@ -152,7 +152,7 @@ impl Lowering<'_> {
         if self.tensor_memory.numbered.contains(&op) {
             return Some(DotSpace { space, group: self.next_mma_group()?, has_own_barriers: false });
         }
-        let barriers = MmaBarriers::new(&mut self.builder, 0, plan.arrivals());
+        let barriers = MmaBarriers::emit_new(&mut self.builder, 0, plan.commits_per_group());
         let group = self.builder.i32(0);
         Some(DotSpace { space: TensorMemorySpace { barriers, ..space }, group, has_own_barriers: true })
     }
@@ -189,7 +189,7 @@ impl Lowering<'_> {
         let left = outstanding.min(MOST_LEFT).min(barriers.groups() - 1);
         for back in (left..barriers.groups()).rev() {
             let group = self.builder.binary_const(Binary::Sub, next, back + 1);
-            let parity = barriers.wait(&mut self.builder, group);
+            let parity = barriers.emit_wait(&mut self.builder, group);
             if back == left {
                 self.annotations.mma_waits.insert(parity, outstanding);
             }

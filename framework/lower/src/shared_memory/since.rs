@@ -47,8 +47,8 @@ impl AccessesSinceBarrier {
 
     pub(super) fn access(&mut self, accessed: &Accessed) {
         match accessed.access {
-            Access::Load => self.hazards.access(Direction::Load, accessed.parts()),
-            Access::Store => self.hazards.access(Direction::Store, accessed.parts()),
+            Access::Load => self.hazards.record_access(Direction::Load, accessed.parts()),
+            Access::Store => self.hazards.record_access(Direction::Store, accessed.parts()),
             Access::Read => self.mma_reads.extend(accessed.parts()),
             Access::Copy => self.in_flight.extend(accessed.parts()),
             Access::DisjointStore => {}
@@ -58,7 +58,7 @@ impl AccessesSinceBarrier {
     /// Records a wait that leaves `outstanding` copies in flight. Any copy may be complete then, so all count as
     /// accesses; if `outstanding` is zero, none remains in flight.
     pub(super) fn wait(&mut self, outstanding: u32) {
-        self.hazards.access(Direction::Store, self.in_flight.iter().cloned());
+        self.hazards.record_access(Direction::Store, self.in_flight.iter().cloned());
         if outstanding == 0 {
             self.in_flight.clear();
         }
@@ -67,7 +67,7 @@ impl AccessesSinceBarrier {
     /// Records a wait that leaves `outstanding` MMAs in flight. The reads of all MMAs count as accesses; if
     /// `outstanding` is zero, none remains in flight.
     pub(super) fn wait_for_mma(&mut self, outstanding: u32) {
-        self.hazards.access(Direction::Load, self.mma_reads.iter().cloned());
+        self.hazards.record_access(Direction::Load, self.mma_reads.iter().cloned());
         if outstanding == 0 {
             self.mma_reads.clear();
         }
@@ -102,7 +102,7 @@ impl AccessesSinceBarrier {
         let rename = |(buffer, slice): BufferPart| (buffer, slice.as_ref().and_then(&name));
         Self {
             used: self.used,
-            hazards: self.hazards.rename(rename),
+            hazards: self.hazards.map_buffers(rename),
             in_flight: self.in_flight.into_iter().map(rename).collect(),
             mma_reads: self.mma_reads.into_iter().map(rename).collect(),
         }

@@ -2,7 +2,7 @@
 //! and the shuffles or scratch memory of the plan.
 
 use tilewright_layout::{Dim, Layout, LinearLayout, MemoryLayout};
-use tilewright_plan::movement::{ConversionKind, ConversionPlan, Rounds};
+use tilewright_plan::movement::{ConversionKind, ConversionPlan, ShuffleRounds};
 use tilewright_target::TargetDescription;
 
 use super::ColourBy;
@@ -119,7 +119,7 @@ fn titled(name: &str, panel: Panel) -> Panel {
 fn arrival(
     here: HardwarePosition,
     from: Option<HardwarePosition>,
-    rounds: Option<Rounds<'_>>,
+    rounds: Option<ShuffleRounds<'_>>,
     dst: &LinearLayout,
 ) -> String {
     let Some(from) = from else { return "from nowhere".to_owned() };
@@ -132,7 +132,7 @@ fn arrival(
     }
     if let Some(rounds) = rounds {
         let thread = here.lane | here.warp << dst.in_bits(Dim::LANE);
-        description += &format!(", round {}", rounds.of(here.register, thread));
+        description += &format!(", round {}", rounds.round_of_register(here.register, thread));
     }
     description
 }
@@ -183,7 +183,7 @@ impl ConversionView<'_> {
     }
 
     /// Draws the shuffles of warp 0: for each round and lane, the lane from which it receives.
-    fn shuffle(&self, rounds: Rounds<'_>) -> Result<Panel, PictureError> {
+    fn shuffle(&self, rounds: ShuffleRounds<'_>) -> Result<Panel, PictureError> {
         let (lanes, registers) = (1u64 << self.dst.in_bits(Dim::LANE), 1u64 << self.dst.in_bits(Dim::REGISTER));
         check_size("the tensor", self.dst.outs().bits())?;
         let axes = Axes::new(self.dst.outs());
@@ -199,7 +199,7 @@ impl ConversionView<'_> {
         let at = |dim, index: u64| self.dst.ins().shift_of(dim).map_or(0, |shift| index << shift);
         for (register, lane) in (0..registers).flat_map(|register| (0..lanes).map(move |lane| (register, lane))) {
             let element = self.dst.apply_packed(at(Dim::REGISTER, register) | at(Dim::LANE, lane));
-            if let Some(cell) = grid.cell_mut(rounds.of(register, lane) as usize, lane as usize) {
+            if let Some(cell) = grid.cell_mut(rounds.round_of_register(register, lane) as usize, lane as usize) {
                 cell.links.push(axes.link(element));
                 cell.hover.push(format!("register {register}: {}", axes.link(element)));
             }
@@ -215,7 +215,7 @@ impl ConversionView<'_> {
 
     /// Adds the scratch memory over the banks, and the accesses of warp 0 to it.
     fn add_scratch(&self, picture: &mut Picture) -> Result<(), PictureError> {
-        let Some(swizzle) = self.plan.swizzle() else { return Ok(()) };
+        let Some(swizzle) = self.plan.scratch_layout() else { return Ok(()) };
         let outs = self.src.outs();
         let bytes = self.plan.stats.shared_bytes;
         let filled = match self.plan.blocks() {

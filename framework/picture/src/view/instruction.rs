@@ -48,7 +48,7 @@ pub fn instruction(row: &Instruction) -> Result<Picture, PictureError> {
             )));
         }
     }
-    for tile in row.operands.iter().filter_map(Operand::tensor) {
+    for tile in row.operands.iter().filter_map(Operand::tensor_memory_operand) {
         picture.add(super::tensor_tile::panel(tile)?);
     }
     match picture.panels().count() {
@@ -93,7 +93,7 @@ impl<'a> RegisterOperand<'a> {
             positions_by_element.entry(layout.apply_packed(input)).or_default().push((lane, at(Dim::REGISTER)));
         }
         let mut sizes = [0, 1, 2].map(|axis| 1 << layout.out_bits(Dim::tensor(axis)));
-        let within = match (row.extent(), role.as_str()) {
+        let within = match (row.mma_shape(), role.as_str()) {
             (Some([m, n, _]), "c" | "d") => Some([m, n]),
             (Some([m, _, k]), "a") => Some([m, k]),
             (Some([_, n, k]), "b") => Some([k, n]),

@@ -188,7 +188,7 @@ impl<'a> MemoryView<'a> {
         let (store, load) = (self.store.or(self.load)?, self.load.or(self.store)?);
         let (plans, _) = movement::conversion_candidates(store, load, self.element_bits, self.target).ok()?;
         let plan = plans.iter().find(|plan| plan.path == ConversionKind::Shared)?;
-        let columns = &plan.swizzle()?.columns;
+        let columns = &plan.scratch_layout()?.columns;
         let ins = self.memory.linear.sublayout(&[Dim::OFFSET], &[]).ok()?;
         let linear = LinearLayout::from_columns(ins.ins().clone(), store.outs().clone(), columns).ok()?;
         let order: Vec<Dim> = self.memory.linear.outs().dims().collect();

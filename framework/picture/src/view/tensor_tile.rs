@@ -1,13 +1,13 @@
 //! Draws a tile of an instruction in tensor memory, with the address of each element.
 
 use tilewright_layout::Dim;
-use tilewright_target::TensorOperand;
+use tilewright_target::TensorMemoryOperand;
 
 use crate::error::check_size;
 use crate::{Axis, Cell, Fill, Grid, Panel, PictureError};
 
 /// Draws the tile as a panel.
-pub(super) fn panel(tile: &TensorOperand) -> Result<Panel, PictureError> {
+pub(super) fn panel(tile: &TensorMemoryOperand) -> Result<Panel, PictureError> {
     let (layout, role) = (&tile.layout, tile.role.to_uppercase());
     check_size(&format!("operand {}", tile.role), layout.outs().bits())?;
     let [rows, columns] = [0, 1].map(|axis| 1usize << layout.out_bits(Dim::tensor(axis)));

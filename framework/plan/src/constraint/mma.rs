@@ -47,7 +47,7 @@ impl OperandTiles {
 
 /// The maps from the M, N and K of an instruction's tile to the M, N and K of the tensors.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Tiling {
+pub struct MmaTileMaps {
     /// For each bit of the instruction's M, its offset along the tensors' M, in elements.
     pub m: Vec<u64>,
     /// For each bit of the instruction's N, its offset along the tensors' N, in elements.
@@ -58,7 +58,7 @@ pub struct Tiling {
 
 /// The register layouts of operands A and B of an MMA.
 #[derive(Debug, Clone, PartialEq)]
-pub struct OperandLayouts {
+pub struct MmaOperandLayouts {
     /// The layout of `a` in registers; `None` if the instruction reads it from memory.
     pub a: Option<LinearLayout>,
     /// The layout of `b`; `None` if the instruction reads it from memory.
@@ -74,7 +74,7 @@ pub fn solve_mma_operands(
     c: &LinearLayout,
     operands: &OperandTiles,
     depth: u64,
-) -> Result<OperandLayouts, Unsatisfied> {
+) -> Result<MmaOperandLayouts, Unsatisfied> {
     let [m, n] = accumulator(c, operands)?;
     let rest = Rest::of(c, &operands.c);
     let in_tile =
@@ -113,7 +113,7 @@ pub fn solve_mma_operands(
         let outs = Space::of_sizes(&[(Dim::tensor(0), 1 << bits[0]), (Dim::tensor(1), 1 << bits[1])])?;
         Ok(Some(layouts::distributed([&registers, &lanes, &warps], &outs)?))
     };
-    Ok(OperandLayouts { a: operand(&operands.a, 0)?, b: operand(&operands.b, 1)? })
+    Ok(MmaOperandLayouts { a: operand(&operands.a, 0)?, b: operand(&operands.b, 1)? })
 }
 
 /// The register and warp bits of the accumulator's layout beyond the instruction's tile: for each bit its coordinate
@@ -168,7 +168,7 @@ pub fn check_mma(
     b: Option<&LinearLayout>,
     c: &LinearLayout,
     operands: &OperandTiles,
-) -> Result<Tiling, Unsatisfied> {
+) -> Result<MmaTileMaps, Unsatisfied> {
     let [m, n] = accumulator(c, operands)?;
     let mut maps = [m.into_iter().map(Some).collect(), n.into_iter().map(Some).collect(), Vec::new()];
     let operand = |layout: Option<&LinearLayout>, own: &Option<LinearLayout>, side: usize| {
@@ -183,7 +183,7 @@ pub fn check_mma(
     }
     both.iter().try_for_each(|operand| operand.of_the_rest(c, &operands.c))?;
     let known = |map: &[Option<u64>]| map.iter().map(|at| at.unwrap_or(0)).collect();
-    Ok(Tiling { m: known(&maps[0]), n: known(&maps[1]), k: known(&maps[2]) })
+    Ok(MmaTileMaps { m: known(&maps[0]), n: known(&maps[1]), k: known(&maps[2]) })
 }
 
 /// The maps of M, N and K from the instruction's tile to the tensors, under construction: for each bit of the tile's M,

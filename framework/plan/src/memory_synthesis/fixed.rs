@@ -2,7 +2,7 @@
 
 use super::leaf::{Problem, written};
 use super::{AccessAlternative, AccessSolution, MemorySynthesisError, SharedLayoutSolution, TensorAccess};
-use crate::movement::{DescriptorMatch, count_boxes, find_tensor_copy, operand_memory_layout};
+use crate::movement::{DescriptorMatch, count_boxes, operand_memory_layout, tensor_copy_memory_layout};
 use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
 
 impl Problem<'_, '_> {
@@ -47,7 +47,7 @@ impl Problem<'_, '_> {
                 }
                 AccessAlternative::TensorCopy { operand, first, .. } => {
                     for fixed_layout in &operand.layouts {
-                        let linear = find_tensor_copy(fixed_layout, &shape, *first, self.tensor.bits)?;
+                        let linear = tensor_copy_memory_layout(fixed_layout, &shape, *first, self.tensor.bits)?;
                         add(&fixed_layout.name, linear, fixed_layout.alignment);
                     }
                 }

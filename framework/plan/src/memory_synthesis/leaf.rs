@@ -7,7 +7,7 @@ use super::{
 };
 use crate::layouts;
 use crate::movement::{
-    AccessKind, Accessor, AddressStart, Constraints, PlanContext, SharedLayoutCandidate, SharedLayoutKind,
+    AccessKind, Accessor, AddressStart, PlanContext, SharedLayoutCandidate, SharedLayoutConstraints, SharedLayoutKind,
     choose_shared_layout_with_prefix, plan_shared_access, wavefront_lower_bound,
 };
 use tilewright_layout::cute::{self, CuteLayout, Swizzle};
@@ -33,7 +33,7 @@ pub(super) struct Problem<'q, 'a> {
     /// none.
     pub(super) given: Option<StrideTerm>,
     /// The allowed kinds of swizzles, and the number of layouts that are compared.
-    pub(super) constraints: Constraints,
+    pub(super) constraints: SharedLayoutConstraints,
 }
 
 /// The alternative chosen for one access, and the stride term that it requires. It exists only for alternatives whose

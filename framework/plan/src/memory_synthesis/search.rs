@@ -3,7 +3,7 @@
 
 use super::leaf::{Chosen, Problem};
 use super::{AccessConstraint, MemorySynthesisError, SharedLayoutSolution, SharedTensor, StrideTerm, TensorAccess};
-use crate::movement::{Constraints, PlanContext, SharedLayoutKind};
+use crate::movement::{PlanContext, SharedLayoutConstraints, SharedLayoutKind};
 use tilewright_layout::cute::{ComposedLayout, to_memory};
 use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
 
@@ -108,7 +108,11 @@ fn checked<'q, 'a>(
     }
     let axes: Vec<u32> = tensor.shape.iter().map(|size| size.ilog2()).collect();
     let layouts = accesses.iter().map(|access| in_order(access, &axes)).collect::<Result<Vec<_>, _>>()?;
-    let constraints = Constraints { kinds: options.kinds.clone(), budget: options.budget, ..Constraints::default() };
+    let constraints = SharedLayoutConstraints {
+        kinds: options.kinds.clone(),
+        budget: options.budget,
+        ..SharedLayoutConstraints::default()
+    };
     Ok(Problem { tensor, layouts, accesses, context: *context, given: given(tensor)?, constraints, axes })
 }
 

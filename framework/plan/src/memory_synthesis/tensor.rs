@@ -128,7 +128,7 @@ impl<'a> TensorAccess<'a> {
     pub fn copy(name: &str, layout: LinearLayout, context: &PlanContext<'a>) -> Self {
         let lane_bits = layout.in_bits(Dim::LANE);
         let rows = context.instructions.iter().filter(|row| row.kind == InstructionKind::AsyncCopy);
-        let copies = rows.filter_map(|row| AccessKind::of_row(row, lane_bits)).map(AccessAlternative::Lanes);
+        let copies = rows.filter_map(|row| AccessKind::from_instruction(row, lane_bits)).map(AccessAlternative::Lanes);
         let stores = AccessKind::plain(context.target, Direction::Store).into_iter().map(AccessAlternative::Lanes);
         Self { from_global: true, alternatives: copies.chain(stores).collect(), ..Self::new(name, Some(layout)) }
     }
@@ -186,7 +186,9 @@ impl<'a> TensorAccess<'a> {
     fn of_registers(name: &str, layout: LinearLayout, direction: Direction, context: &PlanContext<'a>) -> Self {
         let lane_bits = layout.in_bits(Dim::LANE);
         let rows = context.instructions.iter().filter(|row| row.kind == InstructionKind::SharedMove);
-        let rows = rows.filter_map(|row| AccessKind::of_row(row, lane_bits)).filter(|kind| kind.direction == direction);
+        let rows = rows
+            .filter_map(|row| AccessKind::from_instruction(row, lane_bits))
+            .filter(|kind| kind.direction == direction);
         let alternatives = AccessKind::plain(context.target, direction)
             .into_iter()
             .chain(rows)

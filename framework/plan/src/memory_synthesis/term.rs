@@ -115,7 +115,7 @@ impl StrideTerm {
         let lanes = layout.columns_of(Dim::LANE);
         let registers = layout.columns_of(Dim::REGISTER);
         if let Some(&bit) =
-            kind.silent.iter().find(|&&lane| lanes.get(lane as usize).is_some_and(|&column| column != 0))
+            kind.address_lane_bits.iter().find(|&&lane| lanes.get(lane as usize).is_some_and(|&column| column != 0))
         {
             return Err(StrideTermError::SilentLane { bit });
         }

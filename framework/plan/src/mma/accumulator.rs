@@ -6,7 +6,7 @@
 //! is complete when all warp groups' commits have arrived at its mbarrier, at which all warps wait. A given initial
 //! value is stored first; otherwise the first MMA overwrites the accumulator.
 
-use crate::movement::{MmaBarriers, TensorMemoryAllocation, TensorMoves, ThreadIndices, emit_on_first_warp};
+use crate::movement::{MmaBarriers, TensorMemoryAllocation, TensorMemoryMoves, ThreadIndices, emit_on_first_warp};
 use tilewright_kernel::{Binary, Builder, Cast, Element, Op, Scope, Type, Value};
 use tilewright_layout::Dim;
 
@@ -34,7 +34,7 @@ pub struct Accumulator {
 pub struct TensorMemorySpace {
     /// The address of the first column, an `i32`.
     pub address: Value,
-    /// The mbarriers at which groups of MMAs complete. [`MmaPlan::arrivals`] returns the number of commits that
+    /// The mbarriers at which groups of MMAs complete. [`MmaPlan::commits_per_group`] returns the number of commits that
     /// complete a group.
     pub barriers: MmaBarriers,
 }
@@ -74,7 +74,7 @@ impl MmaPlan {
     /// Columns of tensor memory that a block allocates for the accumulators and scales of all warp groups; 0 if the
     /// accumulator is in registers.
     #[must_use]
-    pub fn tensor_columns(&self) -> u32 {
+    pub fn tensor_memory_columns(&self) -> u32 {
         let [m, n] = self.tiling.warps;
         let all = (self.columns_of_group() << (m + n)) as u32;
         self.atom.tensor.as_ref().map_or(0, |tensor| all.max(tensor.least_columns))
@@ -107,7 +107,7 @@ impl MmaPlan {
 
     /// The number of commits that complete a group of MMAs: one by the first warp of each warp group.
     #[must_use]
-    pub fn arrivals(&self) -> u32 {
+    pub fn commits_per_group(&self) -> u32 {
         let [m, n] = self.tiling.warps;
         1 << (m + n)
     }
@@ -124,7 +124,8 @@ impl MmaPlan {
             let values = c.map_or_else(|| zero(builder), <[Value]>::to_vec);
             return Accumulator { values, memory: None };
         }
-        let allocation = TensorMemoryAllocation::new(builder, self.tensor_columns(), [0, self.arrivals()]);
+        let allocation =
+            TensorMemoryAllocation::emit_alloc(builder, self.tensor_memory_columns(), [0, self.commits_per_group()]);
         let space = TensorMemorySpace { address: allocation.address, barriers: allocation.barriers };
         let first = builder.i32(0);
         let mut accumulator = self.emit_start(builder, space, c, first);
@@ -156,7 +157,7 @@ impl MmaPlan {
                 let at = moved(builder, warp_offset, tile * tensor.columns);
                 tensor.moves.emit_store(builder, at, words);
             }
-            TensorMoves::emit_wait_stores(builder);
+            TensorMemoryMoves::emit_wait_stores(builder);
         }
         let accumulator = self.resume(builder, space, group);
         let adds = builder.constant(I1, u64::from(c.is_some()));
@@ -184,9 +185,9 @@ impl MmaPlan {
             let at = moved(builder, warp_offset, tile * tensor.columns);
             pending.extend(tensor.moves.emit_load(builder, at));
         }
-        let words = TensorMoves::emit_wait_loads(builder, &pending);
+        let words = TensorMemoryMoves::emit_wait_loads(builder, &pending);
         if let Some(own) = memory.own {
-            own.free(builder);
+            own.emit_free(builder);
         }
         unpacked(builder, &words, 1 << tensor.moves.issue_bits, &self.atom.accumulator)
     }
@@ -211,7 +212,7 @@ impl MmaPlan {
                 first += side_scales.columns;
             }
         }
-        TensorMoves::emit_wait_stores(builder);
+        TensorMemoryMoves::emit_wait_stores(builder);
         // One warp reads the scales that all warps have stored.
         builder.barrier(Scope::Block);
         positions
@@ -251,7 +252,7 @@ impl MmaPlan {
                 builder.effect(Op::Instruction { name: row.clone(), operands });
             });
             if commits {
-                memory.space.barriers.commit(builder, queue, group);
+                memory.space.barriers.emit_commit(builder, queue, group);
             }
         });
         let group = if commits { builder.binary_const(Binary::Add, group, 1) } else { group };
@@ -262,7 +263,7 @@ impl MmaPlan {
     pub(super) fn emit_wait(&self, builder: &mut Builder, accumulator: &Accumulator) {
         let (Some(memory), Some(group)) = (accumulator.memory, accumulator.next_group()) else { return };
         let latest = builder.binary_const(Binary::Sub, group, 1);
-        memory.space.barriers.wait(builder, latest);
+        memory.space.barriers.emit_wait(builder, latest);
     }
 
     /// Whether the MMAs read scales from tensor memory, which the next chunk overwrites.

@@ -9,7 +9,7 @@
 
 use std::cmp::Ordering;
 
-use crate::movement::{PlanContext, Rejected, TensorMoveTable, check_block, plan_conversion};
+use crate::movement::{PlanContext, Rejected, TensorMemoryMoveTable, check_block, plan_conversion};
 use tilewright_layout::{Dim, LinearLayout};
 
 use super::mma_atom::{MmaAtom, TypeChecks};
@@ -58,7 +58,7 @@ pub struct MmaCandidate {
 pub fn plan_mma<'a>(problem: &MmaProblem, context: impl Into<PlanContext<'a>>) -> Result<MmaPlan, MmaError> {
     let context = context.into();
     let (mut weighed, refused) = weigh(problem, context)?;
-    if let Some(required) = &problem.required {
+    if let Some(required) = &problem.result_layout {
         weighed = best_of_each_side(weighed);
         for plan in &mut weighed {
             let cheapest = plan_conversion(&plan.c, required, problem.accumulator.bits(), context)?;
@@ -105,7 +105,7 @@ pub fn mma_candidates<'a>(
         atom: plan.atom_name().to_owned(),
         transposed: plan.is_transposed(),
         warps: plan.warps(),
-        chunk: plan.chunk(),
+        chunk: plan.chunk_elements(),
         cost: plan.cost,
     };
     Ok((weighed.iter().map(candidate).collect(), refused))
@@ -116,7 +116,7 @@ fn weigh(problem: &MmaProblem, context: PlanContext<'_>) -> Result<(Vec<MmaPlan>
     let target = context.target;
     check_block(problem.lanes.into(), problem.warps.into(), target)?;
     let (mut plans, mut refused) = (Vec::new(), Vec::new());
-    let mut table = TensorMoveTable::new(context.instructions, target);
+    let mut table = TensorMemoryMoveTable::new(context.instructions, target);
     let mut types = TypeChecks::default();
     let requested = |name: &str| problem.atom.as_deref().is_none_or(|atom| atom == name);
     for row in context.instructions.iter().filter(|row| requested(&row.name)) {
@@ -125,7 +125,7 @@ fn weigh(problem: &MmaProblem, context: PlanContext<'_>) -> Result<(Vec<MmaPlan>
         let atoms = match atoms.and_then(|()| MmaAtom::of_row(row, problem, target, &mut table)) {
             // The atoms of one instruction differ only by their moves from tensor memory to registers, which matter
             // only if a result layout is required.
-            Ok(mut atoms) if problem.required.is_none() => {
+            Ok(mut atoms) if problem.result_layout.is_none() => {
                 atoms.truncate(1);
                 atoms
             }

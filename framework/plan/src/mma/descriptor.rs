@@ -30,7 +30,7 @@ impl<'a> Tiles<'a> {
     ) -> Self {
         let descriptor_match = DescriptorMatch::find(layout, operand).unwrap_or_else(|reason| panic!("{reason}"));
         let mut address = builder.cast(Cast::Bits, buffer, Type::Scalar(Element::I32));
-        let columns: Vec<u64> = threads.iter().map(|&tile| descriptor_match.start(tile)).collect();
+        let columns: Vec<u64> = threads.iter().map(|&tile| descriptor_match.tile_offset(tile)).collect();
         if columns.iter().any(|&bytes| bytes != 0) {
             let thread = ThreadIndices::new(builder, lane_bits);
             let moved = thread.emit_product(builder, &columns);

@@ -4,7 +4,7 @@
 //! come from masked loads or from other MMAs; this module lists other plans that may be better there, and layout
 //! assignment prices them in context.
 
-use crate::movement::{PlanContext, TensorMoveTable};
+use crate::movement::{PlanContext, TensorMemoryMoveTable};
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_target::TargetDescription;
 
@@ -37,14 +37,14 @@ pub fn mma_alternatives(
                     continue;
                 }
                 match found.iter_mut().find(|(_, known)| has_places_of(known, &plan)) {
-                    Some((price, known)) if plan.issue_price() < known.issue_price() => {
-                        *price += plan.issue_price() - known.issue_price();
+                    Some((price, known)) if plan.issue_cycles() < known.issue_cycles() => {
+                        *price += plan.issue_cycles() - known.issue_cycles();
                         *known = plan;
                     }
                     Some(_) => {}
                     None => {
                         let loads = operand_load_price(&plan, &mut fed, context)?;
-                        found.push((plan.issue_price() + loads, plan));
+                        found.push((plan.issue_cycles() + loads, plan));
                     }
                 }
             }
@@ -94,7 +94,7 @@ fn operand_load_price(
 /// Returns the atoms that take both operands from registers and leave the accumulator there, each also with A and B
 /// swapped.
 fn atoms(problem: &MmaProblem, context: PlanContext<'_>) -> Vec<MmaAtom> {
-    let mut table = TensorMoveTable::new(context.instructions, context.target);
+    let mut table = TensorMemoryMoveTable::new(context.instructions, context.target);
     let (mut types, mut found) = (TypeChecks::default(), Vec::new());
     for row in context.instructions {
         let atoms = types.check(row, problem);
@@ -159,7 +159,7 @@ impl MmaPlan {
     /// Returns the cycles of a compute unit that one warp's MMAs and casts take: on the matrix pipes, in issue slots,
     /// and for casting. They are the block's cycles, divided by its number of warps.
     #[must_use]
-    pub fn issue_price(&self) -> f64 {
+    pub fn issue_cycles(&self) -> f64 {
         let MmaCost { issue_cycles, slot_cycles, cast_cycles, .. } = self.cost;
         (issue_cycles + slot_cycles + cast_cycles) / f64::from(self.problem.warps)
     }

@@ -1,6 +1,6 @@
 //! MMA atoms: a matrix instruction of the target, or plain multiply-adds of the lanes.
 
-use crate::movement::{TensorMoveTable, TensorMoves};
+use crate::movement::{TensorMemoryMoveTable, TensorMemoryMoves};
 use tilewright_kernel::Element;
 use tilewright_target::{
     Completion, ElementType, Instruction, InstructionKind, Operand, Queue, Semantics, TargetDescription,
@@ -80,7 +80,7 @@ pub(super) struct Scales {
 /// The scales of one operand in tensor memory.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct ScalesInTensorMemory {
-    pub moves: TensorMoves,
+    pub moves: TensorMemoryMoves,
     /// Number of tensor-memory columns that the scales of one tile of the atom take.
     pub columns: u64,
 }
@@ -152,8 +152,8 @@ impl<'a> OperandTypes<'a> {
 /// and their moves to tensor memory (`None` if the instruction reads them from registers).
 type RowScales = (Operands, [u32; 2], Option<ScalesInTensorMemory>);
 
-fn row_scales(row: &Instruction, required: &str, table: &TensorMoveTable) -> Result<RowScales, String> {
-    let Some(tile) = row.tensor(required) else {
+fn row_scales(row: &Instruction, required: &str, table: &TensorMemoryMoveTable) -> Result<RowScales, String> {
+    let Some(tile) = row.tensor_memory_operand(required) else {
         let (operands, size) = Operands::of(row, required)?;
         return Ok((operands, size, None));
     };
@@ -165,7 +165,7 @@ fn row_scales(row: &Instruction, required: &str, table: &TensorMoveTable) -> Res
 impl Scales {
     /// Returns the scales of an instruction whose tile has these sizes (log2 of M, N and K); `None` if it takes no
     /// scales. An instruction's table entry has the scales of `b` as columns of `b` x blocks; here they are transposed.
-    fn of(row: &Instruction, [m, n, k]: [u32; 3], table: &TensorMoveTable) -> Result<Option<Self>, String> {
+    fn of(row: &Instruction, [m, n, k]: [u32; 3], table: &TensorMemoryMoveTable) -> Result<Option<Self>, String> {
         if !row.takes_scales() {
             return Ok(None);
         }
@@ -197,7 +197,7 @@ impl MmaAtom {
         row: &Instruction,
         problem: &MmaProblem,
         target: &TargetDescription,
-        table: &mut TensorMoveTable,
+        table: &mut TensorMemoryMoveTable,
     ) -> Result<Vec<Self>, String> {
         let saturates = match row.semantics {
             Semantics::Contract if row.kind == InstructionKind::Matrix => false,

@@ -19,7 +19,7 @@
 //!
 //! **Accumulator in tensor memory.** If an atom accumulates in tensor memory, the accumulator stays there from chunk to
 //! chunk ([`Accumulator`]) and reaches registers after the last chunk by the target's move instructions
-//! ([`crate::movement::TensorMoves`]). Each such move gives an atom of its own, whose accumulator has the layout of the
+//! ([`crate::movement::TensorMemoryMoves`]). Each such move gives an atom of its own, whose accumulator has the layout of the
 //! registers.
 //!
 //! **Order of K.** A sum has no order, so both operands may be read in any common permutation of K (`order`): the bits
@@ -54,7 +54,7 @@ pub use cost::MmaCost;
 pub use mma_alternatives::mma_alternatives;
 pub use mma_atom::is_fma_fused;
 pub use operand_load::matrix_addresses;
-pub use operand_load::{Matrix, MatrixChunk, OperandLoad, OperandLoadStore};
+pub use operand_load::{MatrixChunk, OperandLoad, OperandLoadStore, OperandMatrix};
 pub use plan::MmaPlan;
 pub use problem::{MmaError, MmaProblem, WarpPartition};
 pub use resident_operand::OperandStore;

@@ -3,9 +3,9 @@
 //! Operands in registers are loaded directly in their layout, or in a coalesced layout with a conversion after it.
 //! Operands in shared memory are loaded coalesced, cast and scaled in registers, and stored.
 
-use crate::cost::{GlobalWork, Work};
+use crate::cost::{GlobalWork, WarpWork};
 use crate::movement::{
-    AxisStride, BlockLoads, BlockSource, ConversionPlan, DescriptorMatch, GlobalAccess, GlobalAddress, GlobalTensor,
+    AxisStride, BlockLoadPlan, BlockSource, ConversionPlan, DescriptorMatch, GlobalAccess, GlobalAddress, GlobalTensor,
     LinearAddress, MovementError, PlanContext, PlanStats, SharedAccess, ThreadIndices, find_coalesced_layout,
     plan_conversion, plan_global_access, plan_shared_access,
 };
@@ -19,7 +19,7 @@ use super::scale;
 
 /// The size and position of a part of a matrix in global memory. All numbers are in elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Matrix {
+pub struct OperandMatrix {
     /// Rows and columns of the part.
     pub shape: [u64; 2],
     /// Strides between rows and between columns of the matrix: powers of two.
@@ -55,13 +55,13 @@ pub struct OperandLoad {
     /// The loads from global memory.
     pub access: GlobalAccess,
     /// The loads by instructions that address 2-D blocks of the matrix; `None` if `access` is used.
-    pub blocks: Option<BlockLoads>,
+    pub blocks: Option<BlockLoadPlan>,
     /// The conversion to the operand's layout; `None` if the operand is loaded in that layout, or stored to shared
     /// memory.
     pub conversion: Option<ConversionPlan>,
     /// The stores to shared memory; `None` if the atom takes the operand from registers.
     pub store: Option<OperandLoadStore>,
-    matrix: Matrix,
+    matrix: OperandMatrix,
     element_bytes: u64,
 }
 
@@ -82,7 +82,7 @@ impl OperandLoad {
     /// Plans the quickest load of an operand to the register layout `layout`, by the cost model.
     pub(super) fn new(
         layout: &LinearLayout,
-        matrix: Matrix,
+        matrix: OperandMatrix,
         bits: u32,
         context: PlanContext<'_>,
     ) -> Result<Self, MovementError> {
@@ -93,7 +93,7 @@ impl OperandLoad {
             Ok(Self { loaded, access, blocks: None, conversion, store: None, matrix, element_bytes })
         };
         let mut straight = of(layout.clone(), None)?;
-        if let Some(blocks) = BlockLoads::new(layout, &matrix.source(), bits, context) {
+        if let Some(blocks) = BlockLoadPlan::new(layout, &matrix.source(), bits, context) {
             let by_blocks = Self { blocks: Some(blocks), ..straight.clone() };
             if by_blocks.cycles(context.target) < straight.cycles(context.target) {
                 straight = by_blocks;
@@ -113,7 +113,7 @@ impl OperandLoad {
     /// returns.
     pub(super) fn stored(
         (layout, operand): (&LinearLayout, &MemoryOperand),
-        matrix: Matrix,
+        matrix: OperandMatrix,
         (elements, element_conversion): (LinearLayout, ElementConversion),
         context: PlanContext<'_>,
     ) -> Result<Self, MovementError> {
@@ -139,7 +139,7 @@ impl OperandLoad {
     }
 
     /// Returns the work of a warp for the load: accesses of global memory, and the conversion or the stores.
-    fn work(&self) -> Work {
+    fn work(&self) -> WarpWork {
         let warps = 1u32 << self.loaded.in_bits(Dim::WARP);
         let counts = |stats: Option<&PlanStats>| stats.map_or_else(Counts::default, |stats| stats.counts);
         let converted = counts(self.conversion.as_ref().map(|plan| &plan.stats));
@@ -149,16 +149,16 @@ impl OperandLoad {
                 let sectors = blocks.transactions as f64 / f64::from(warps);
                 GlobalWork { accesses: blocks.accesses as f64, loaded_sectors: sectors, ..GlobalWork::default() }
             }
-            None => GlobalWork::of(&self.access, Direction::Load, warps),
+            None => GlobalWork::from_access(&self.access, Direction::Load, warps),
         };
-        Work { global, ..Work::of_counts(converted.plus(stored), 1) }
+        WarpWork { global, ..WarpWork::of_counts(converted.plus(stored), 1) }
     }
 
     /// Returns the cycles that the load takes of a warp. They do not include latency, which is hidden by the work on
     /// other chunks of K.
     #[must_use]
     pub fn cycles(&self, target: &TargetDescription) -> f64 {
-        self.work().time(1 << self.loaded.in_bits(Dim::WARP), target).throughput()
+        self.work().time(1 << self.loaded.in_bits(Dim::WARP), target).throughput_cycles()
     }
 
     /// Emits the kernel IR that loads a part of the matrix; returns one integer for each register of the operand's
@@ -221,12 +221,12 @@ pub(super) fn stored_bytes(
     target: &TargetDescription,
 ) -> Result<LinearLayout, MovementError> {
     let bits = problem.operand_types()[side].stored_bits().max(8);
-    let tensor = Matrix::of_operand(problem, chunk, side).tensor(bits);
+    let tensor = OperandMatrix::of_operand(problem, chunk, side).tensor(bits);
     let [lanes, warps] = [problem.lanes, problem.warps].map(u64::from);
     find_coalesced_layout(&tensor, bits, lanes, warps, target)
 }
 
-impl Matrix {
+impl OperandMatrix {
     /// Describes one chunk (2^`chunk` elements of K) of operand A (`side` 0) or B (1) as a part of a matrix in global
     /// memory; elements narrower than a byte are counted in bytes along K.
     pub(super) fn of_operand(problem: &MmaProblem, chunk: u32, side: usize) -> Self {

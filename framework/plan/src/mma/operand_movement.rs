@@ -1,6 +1,6 @@
 //! Operands that another MMA produced: the movement from its result layout to this MMA's operand layout.
 
-use crate::cost::Work;
+use crate::cost::WarpWork;
 use crate::movement::{MovementError, PlanContext, PlanStats, plan_conversion, plan_shared_access};
 use tilewright_kernel::Counts;
 use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
@@ -16,7 +16,7 @@ impl MmaPlan {
         let (layout, operands) = [(&self.a, &self.atom.a), (&self.b, &self.atom.b)][side];
         let Some(produced) = &self.problem.operand_layouts[side] else { return Ok(None) };
         let place = if operands.memory.is_some() { Dim::OFFSET } else { Dim::REGISTER };
-        let chunks = LinearLayout::identity(self.chunks(), place, Dim::tensor(1 - side))?;
+        let chunks = LinearLayout::identity(self.chunk_count(), place, Dim::tensor(1 - side))?;
         let all_chunks = layout.direct_sum(&chunks)?.transpose_outs(&[Dim::tensor(0), Dim::tensor(1)])?;
         let bits = [self.problem.a, self.problem.b][side].stored_bits().max(8);
         if operands.memory.is_none() {
@@ -25,7 +25,7 @@ impl MmaPlan {
         let memory = MemoryLayout::linear(all_chunks);
         let mut stored = plan_shared_access(produced, &memory, operands.bits, Direction::Store, context)?.stats;
         let (warps, counts) = (u64::from(self.problem.warps), Counts { barriers: 1, ..Counts::default() });
-        let barrier = Work::of_counts(counts, 0);
+        let barrier = WarpWork::of_counts(counts, 0);
         stored.counts = stored.counts.plus(counts);
         stored.cost += barrier.time(warps, context.target).sum() * warps as f64;
         Ok(Some(stored))
@@ -51,7 +51,7 @@ impl MmaPlan {
     pub(super) fn operand_load_price_of(&self, side: usize, context: PlanContext<'_>) -> Result<f64, MovementError> {
         let warps = u64::from(self.problem.warps);
         Ok(match self.operand_movement(side, context)? {
-            Some(stats) => Work::of_counts(stats.counts, 0).time(warps, context.target).throughput(),
+            Some(stats) => WarpWork::of_counts(stats.counts, 0).time(warps, context.target).throughput_cycles(),
             None => self.plan_operand_load(side, context)?.cycles(context.target),
         })
     }

@@ -36,7 +36,7 @@ impl Operands {
                 Self::in_registers(required, element, *bits, layout)
             }
             Some(Operand::Memory(memory)) => Self::in_memory(memory),
-            _ if row.tensor(required).is_some() => {
+            _ if row.tensor_memory_operand(required).is_some() => {
                 Err(format!("it reads {required} from tensor memory, where plans cannot put an operand"))
             }
             _ => Err(format!("it has no operand `{required}`")),

@@ -95,7 +95,7 @@ impl MmaPlan {
         for chunk in (least.min(k)..=k).rev() {
             let tiling = Tiling::new(atom, problem, warps, chunk);
             let plan = Self::of_tiling(problem, atom, tiling, natural_width(problem, atom, &tiling), target)?;
-            let columns = plan.tensor_columns();
+            let columns = plan.tensor_memory_columns();
             if columns > within {
                 // A shorter chunk has fewer scales.
                 reason = format!("it needs {columns} columns of tensor memory, there are {within}");
@@ -220,14 +220,14 @@ impl MmaPlan {
 
     /// Number of elements of K that are loaded and multiplied at a time.
     #[must_use]
-    pub fn chunk(&self) -> u64 {
+    pub fn chunk_elements(&self) -> u64 {
         1 << self.tiling.chunk
     }
 
     /// Number of chunks along K; a chunk is the part of K that is multiplied at a time.
     #[must_use]
-    pub fn chunks(&self) -> u64 {
-        self.problem.shape[2] / self.chunk()
+    pub fn chunk_count(&self) -> u64 {
+        self.problem.shape[2] / self.chunk_elements()
     }
 
     /// Number of consecutive elements of K that a lane holds.

@@ -61,7 +61,7 @@ pub struct MmaProblem {
     /// Consecutive columns of the result, and of `b`, that a lane holds; `None` for the number that the atom has.
     pub n_width: Option<u64>,
     /// The required layout of the result; `None` if any layout will do.
-    pub required: Option<LinearLayout>,
+    pub result_layout: Option<LinearLayout>,
     /// The name of the MMA atom: of an instruction, or of plain multiply-adds; `None` lets the planner choose the best.
     pub atom: Option<String>,
     /// The partition of the result over warps and lanes; `None` lets the planner choose the best.
@@ -104,7 +104,7 @@ impl MmaProblem {
             operand_layouts: [None, None],
             k_width: None,
             n_width: None,
-            required: None,
+            result_layout: None,
             atom: None,
             warp_partition: None,
             registers: None,
@@ -180,14 +180,14 @@ impl MmaProblem {
 
     /// Requires this layout of the result; `None` if any layout will do.
     #[must_use]
-    pub fn with_required(self, required: impl Into<Option<LinearLayout>>) -> Self {
-        Self { required: required.into(), ..self }
+    pub fn with_result_layout(self, required: impl Into<Option<LinearLayout>>) -> Self {
+        Self { result_layout: required.into(), ..self }
     }
 
     /// Requires the MMA atom of this name: an instruction of the table, or plain multiply-adds (`multiply-adds`);
     /// `None` lets the planner choose.
     #[must_use]
-    pub fn with_unit(self, atom: impl Into<Option<String>>) -> Self {
+    pub fn with_atom(self, atom: impl Into<Option<String>>) -> Self {
         Self { atom: atom.into(), ..self }
     }
 

@@ -128,7 +128,7 @@ impl MmaPlan {
         let Some(operand) = &operands.memory else {
             return Err(refused(format!("{} takes the operand from registers", self.atom_name())));
         };
-        if self.chunks() > 1
+        if self.chunk_count() > 1
             || self.problem.operand_types()[side] != operands.element_type
             || self.is_unpacked_or_scaled(side)
         {
@@ -158,7 +158,7 @@ impl MmaPlan {
         scales: &[Value],
     ) -> Vec<Value> {
         let buffer = builder.shared_buffer(store.bytes, store.alignment);
-        let chunks = self.chunks() as usize;
+        let chunks = self.chunk_count() as usize;
         let step = store.bytes / chunks as u32;
         let mut addresses = vec![buffer];
         for chunk in 1..chunks as u32 {
@@ -188,7 +188,7 @@ impl MmaPlan {
     /// chunks share a part.
     fn chunk_range(&self, values: &[Value], chunk: usize, total_chunks: usize) -> std::ops::Range<usize> {
         let count = values.len() / total_chunks.max(1);
-        let at = chunk * total_chunks / self.chunks() as usize;
+        let at = chunk * total_chunks / self.chunk_count() as usize;
         at * count..(at + 1) * count
     }
 
@@ -214,7 +214,7 @@ impl MmaPlan {
         scales: [&[Value]; 2],
         mut accumulator: Accumulator,
     ) -> Accumulator {
-        let chunks = self.chunks() as usize;
+        let chunks = self.chunk_count() as usize;
         let is_waited_for_once = accumulator.next_group().is_some() && !self.has_scales_in_tensor_memory();
         for chunk in 0..chunks {
             let own = [0, 1].map(|side| &operands[side][self.chunk_range(operands[side], chunk, chunks)]);

@@ -1,7 +1,7 @@
 //! The accumulator of an instruction: in registers, or in tensor memory with the moves to registers.
 
-use crate::movement::{TensorMoveTable, TensorMoves};
-use tilewright_target::{Instruction, TargetDescription, TensorOperand};
+use crate::movement::{TensorMemoryMoveTable, TensorMemoryMoves};
+use tilewright_target::{Instruction, TargetDescription, TensorMemoryOperand};
 
 use super::MmaProblem;
 use super::operands::{Operands, element_type};
@@ -9,7 +9,7 @@ use super::operands::{Operands, element_type};
 /// An accumulator in tensor memory: its columns, and the moves between them and registers.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct InTensorMemory {
-    pub moves: TensorMoves,
+    pub moves: TensorMemoryMoves,
     /// Columns of tensor memory for one tile of the atom.
     pub columns: u64,
     /// The fewest columns of tensor memory that can be allocated.
@@ -32,9 +32,9 @@ impl RowAccumulator {
         row: &Instruction,
         problem: &MmaProblem,
         target: &TargetDescription,
-        table: &mut TensorMoveTable,
+        table: &mut TensorMemoryMoveTable,
     ) -> Result<Vec<Self>, String> {
-        if let Some(tile) = row.tensor("d") {
+        if let Some(tile) = row.tensor_memory_operand("d") {
             let least_columns = target.tensor.as_ref().map_or(0, |memory| memory.least_columns);
             return Self::in_tensor_memory(tile, problem, least_columns, table);
         }
@@ -46,17 +46,17 @@ impl RowAccumulator {
     }
 
     fn in_tensor_memory(
-        tile: &TensorOperand,
+        tile: &TensorMemoryOperand,
         problem: &MmaProblem,
         least_columns: u32,
-        table: &mut TensorMoveTable,
+        table: &mut TensorMemoryMoveTable,
     ) -> Result<Vec<Self>, String> {
         let accumulator = element_type(&tile.element)?;
         if accumulator != problem.accumulator {
             return Err(format!("it accumulates in {accumulator}, not in {}", problem.accumulator));
         }
         let columns = tile.columns();
-        let to_accumulator = |moves: TensorMoves| -> Result<Self, String> {
+        let to_accumulator = |moves: TensorMemoryMoves| -> Result<Self, String> {
             let (operands, size) = Operands::in_registers("d", &tile.element, tile.bits, &moves.registers)?;
             Ok(Self { operands, size, tensor: Some(InTensorMemory { moves, columns, least_columns }) })
         };

@@ -25,7 +25,7 @@ pub struct BlockSource {
 
 /// A plan of loading a tile by instructions that address 2-D blocks.
 #[derive(Debug, Clone, PartialEq)]
-pub struct BlockLoads {
+pub struct BlockLoadPlan {
     /// The name of the instruction that loads a 2-D block.
     pub instruction: String,
     /// Number of instructions that each warp issues.
@@ -43,7 +43,7 @@ pub struct BlockLoads {
     begins: BlockOrigins,
 }
 
-impl BlockLoads {
+impl BlockLoadPlan {
     /// Plans the loads of fewest instructions, then fewest transactions, then fewest cycles if known; then the first
     /// instruction of the table wins. `None` if no instruction loads tiles of `layout`, which maps registers, lanes and
     /// warps to two axes.

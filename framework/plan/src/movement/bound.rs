@@ -11,7 +11,7 @@ use super::{ConversionProblem, PlanContext};
 
 /// Lower bounds of the counts of the busiest warp, over all plans of one kind (such as all plans by shuffles).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Bound {
+pub struct CountLowerBounds {
     /// Lower bound of the wavefronts stored to shared memory.
     pub wavefronts_stored: u64,
     /// Lower bound of the wavefronts loaded from shared memory.
@@ -21,7 +21,7 @@ pub struct Bound {
     pub shuffles: u64,
 }
 
-impl Bound {
+impl CountLowerBounds {
     /// Returns the counts of the cheapest plan that reaches this bound: its wavefronts, one access for each direction
     /// that has wavefronts, and its shuffles as the cheapest kind of shuffle.
     pub(super) fn least_counts(&self) -> Counts {
@@ -50,7 +50,7 @@ impl Bound {
 /// and the elements that one lane needs, by the cheapest accesses, with one wavefront for every phase. A wavefront
 /// moves at most the bytes of all banks, and at most the bytes that the lanes of one phase hold or need by the widest
 /// access that the elements of a lane fill.
-pub(super) fn of_shared(conversion: &ConversionProblem, context: &PlanContext<'_>) -> Bound {
+pub(super) fn of_shared(conversion: &ConversionProblem, context: &PlanContext<'_>) -> CountLowerBounds {
     let dst = &conversion.dst;
     let in_block = Subspace::span(dst.registers.iter().chain(&dst.threads).copied()).dimension();
     through_memory(conversion, context, in_block, conversion.warps())
@@ -58,14 +58,19 @@ pub(super) fn of_shared(conversion: &ConversionProblem, context: &PlanContext<'_
 
 /// Computes the bound of plans through the shared memory of the blocks of a cluster. Stores: each element of the tensor
 /// once, divided evenly among the warps of all blocks. Loads: as in one block.
-pub(super) fn of_cluster(conversion: &ConversionProblem, context: &PlanContext<'_>) -> Bound {
+pub(super) fn of_cluster(conversion: &ConversionProblem, context: &PlanContext<'_>) -> CountLowerBounds {
     let dst = &conversion.dst;
     let all = Subspace::span(dst.registers.iter().chain(&dst.threads).chain(&dst.blocks).copied()).dimension();
     through_memory(conversion, context, all, conversion.warps() << dst.blocks.len())
 }
 
 /// Computes the bound of plans of `warps` warps that together store 2^`stored` distinct elements to shared memory.
-fn through_memory(conversion: &ConversionProblem, context: &PlanContext<'_>, stored: u32, warps: u64) -> Bound {
+fn through_memory(
+    conversion: &ConversionProblem,
+    context: &PlanContext<'_>,
+    stored: u32,
+    warps: u64,
+) -> CountLowerBounds {
     let bits = u64::from(conversion.element.bits());
     let (src, dst) = (&conversion.src, &conversion.dst);
     let dimension = |columns: &[u64]| Subspace::span(columns.iter().copied()).dimension();
@@ -80,7 +85,7 @@ fn through_memory(conversion: &ConversionProblem, context: &PlanContext<'_>, sto
         (bits << in_lane).div_ceil(access.bits_per_lane) << segment_bits.saturating_sub(access.phase_bits)
     });
     let loaded = by_warp.max(by_lane.min().unwrap_or(0));
-    Bound { wavefronts_stored: stored, wavefronts_loaded: loaded, shuffles: 0 }
+    CountLowerBounds { wavefronts_stored: stored, wavefronts_loaded: loaded, shuffles: 0 }
 }
 
 /// Returns the max number of bits of distinct elements that one wavefront moves, if a lane moves `bits_per_lane` bits
@@ -148,7 +153,7 @@ fn access_instructions<'a>(
 
 /// Computes the bound of plans that stay within warps: the bits that the lane with the most missing elements must
 /// receive, divided by the bits of a shuffle.
-pub(super) fn of_shuffles(conversion: &ConversionProblem, target: &TargetDescription) -> Bound {
+pub(super) fn of_shuffles(conversion: &ConversionProblem, target: &TargetDescription) -> CountLowerBounds {
     let shuffle_bits = target.index_shuffle_bits().unwrap_or(u32::BITS);
     let (src, dst) = (&conversion.src, &conversion.dst);
     let src_span = Subspace::span(src.registers.iter().copied());
@@ -160,5 +165,5 @@ pub(super) fn of_shuffles(conversion: &ConversionProblem, target: &TargetDescrip
     let required_count = 1u64 << required.dimension();
     let there = if all_threads_overlap { 1u64 << src_span.intersection(&required).dimension() } else { 0 };
     let missing_bits = (required_count - there) * u64::from(conversion.element.bits());
-    Bound { shuffles: missing_bits.div_ceil(u64::from(shuffle_bits)), ..Bound::default() }
+    CountLowerBounds { shuffles: missing_bits.div_ceil(u64::from(shuffle_bits)), ..CountLowerBounds::default() }
 }

@@ -85,7 +85,7 @@ impl DescriptorMatch {
     /// Returns the byte offset, from the start of the memory and before the XOR swizzle, of the tile with the index
     /// `tile` along dim0 and dim1.
     #[must_use]
-    pub fn start(&self, tile: [u64; 2]) -> u64 {
+    pub fn tile_offset(&self, tile: [u64; 2]) -> u64 {
         let [rows, columns] = [0, 1].map(|axis| tilewright_layout::f2::multiply(&self.starts[axis], tile[axis]));
         rows ^ columns
     }
@@ -111,7 +111,11 @@ impl DescriptorMatch {
     #[must_use]
     pub fn descriptor(&self, operand: &MemoryOperand, tile: [u64; 2]) -> Option<u64> {
         let mode = operand.layouts.get(self.canonical_layout)?.mode;
-        operand.descriptor.encode(&DescriptorFields { start: self.start(tile), strides: self.strides.clone(), mode })
+        operand.descriptor.encode(&DescriptorFields {
+            start: self.tile_offset(tile),
+            strides: self.strides.clone(),
+            mode,
+        })
     }
 }
 

@@ -28,7 +28,7 @@ impl MmaBarriers {
 
     /// Emits the init of all mbarriers by the first warp; a group completes with `arrivals` commits. A block barrier
     /// makes them visible to all warps.
-    pub fn new(builder: &mut Builder, bits: u32, arrivals: u32) -> Self {
+    pub fn emit_new(builder: &mut Builder, bits: u32, arrivals: u32) -> Self {
         let barriers = Self::declare(builder, bits);
         emit_on_first_warp(builder, None, |builder| barriers.emit_init(builder, arrivals));
         builder.barrier(Scope::Block);
@@ -60,20 +60,20 @@ impl MmaBarriers {
 
     /// Emits a block barrier, after which no warp waits for the mbarriers, and then the invalidation of all mbarriers
     /// by the first warp.
-    pub fn free(self, builder: &mut Builder) {
+    pub fn emit_free(self, builder: &mut Builder) {
         builder.barrier(Scope::Block);
         emit_on_first_warp(builder, None, |builder| self.emit_invalidate(builder));
     }
 
     /// Emits the running warp's commit of its MMAs as a part of the group with this number.
-    pub fn commit(&self, builder: &mut Builder, queue: Queue, group: Value) {
+    pub fn emit_commit(&self, builder: &mut Builder, queue: Queue, group: Value) {
         let pointer = self.of_group(builder, group);
         builder.mbarrier_commit(queue, pointer);
     }
 
     /// Emits a wait for the group with this number; a number below zero returns at once. Returns the parity that it
     /// waits for.
-    pub fn wait(&self, builder: &mut Builder, group: Value) -> Value {
+    pub fn emit_wait(&self, builder: &mut Builder, group: Value) -> Value {
         let pointer = self.of_group(builder, group);
         let phase = if self.bits == 0 { group } else { builder.binary_const(Binary::ShrU, group, self.bits) };
         let parity = builder.binary_const(Binary::And, phase, 1);

@@ -36,22 +36,23 @@ mod variadic;
 
 pub use address::emit_product;
 pub use address::{ClusterBits, LinearAddress, ThreadIndices};
-pub use block_load::{BlockLoads, BlockSource};
-pub use bound::Bound;
+pub use block_load::{BlockLoadPlan, BlockSource};
+pub use bound::CountLowerBounds;
 pub use check::check_block;
 pub(crate) use check::check_size;
 pub use choose::{
-    Accessor, AccessorStats, AddressStart, ConsecutiveCopy, Constraints, Fetch, ScratchLayout, SharedLayoutCandidate,
-    SharedLayoutChoice, SharedLayoutKind, choose_shared_layout,
+    Accessor, AccessorStats, AddressStart, ConsecutiveCopy, Fetch, ScratchLayout, SharedLayoutCandidate,
+    SharedLayoutChoice, SharedLayoutConstraints, SharedLayoutKind, choose_shared_layout,
 };
 pub(crate) use choose::{choose_shared_layout_with_prefix, wavefront_lower_bound};
 pub use context::PlanContext;
 pub use conversion::ConversionProblem;
-pub use convert::{ConversionKind, ConversionPlan, Rounds, conversion_candidates, plan_conversion};
+pub use convert::{ConversionKind, ConversionPlan, ShuffleRounds, conversion_candidates, plan_conversion};
 pub(crate) use copy::count_boxes;
 pub use copy::{
     AsyncCopyPlan, AsyncCopySpec, PointerCopy, PointerCopySpec, TensorCopy, TensorCopySource, find_consecutive_copy,
-    find_tensor_copy, plan_async_copy, plan_copy_from_shared, plan_pointer_copy, plan_tensor_copy,
+    plan_async_copy, plan_pointer_copy, plan_tensor_copy_to_global, plan_tensor_copy_to_shared,
+    tensor_copy_memory_layout,
 };
 pub use descriptor_match::{DescriptorMatch, DescriptorMismatch, operand_memory_layout};
 pub use error::MovementError;
@@ -62,13 +63,13 @@ pub use memory::{
 };
 pub use mma_barriers::MmaBarriers;
 pub use prefetch::{PrefetchPlan, PrefetchSpec, plan_prefetch};
-pub use price::{cycles, price};
+pub use price::{predict_cycles, price_in_wavefronts};
 pub use reduce::{ReductionPlan, plan_reduction, reduction_candidates};
 pub use rejected::Rejected;
 pub(crate) use rejected::best_of;
 pub use scan::{ScanDirection, ScanPlan, plan_scan};
 pub use shared_bits::SharedBits;
 pub use stats::PlanStats;
-pub use tensor_memory::{TensorMoveTable, TensorMoves};
+pub use tensor_memory::{TensorMemoryMoveTable, TensorMemoryMoves};
 pub use tmem_alloc::{TensorMemoryAllocation, emit_on_first_warp};
 pub use variadic::Combine;

@@ -4,7 +4,7 @@
 use tilewright_kernel::Counts;
 use tilewright_target::TargetDescription;
 
-use crate::cost::Work;
+use crate::cost::WarpWork;
 
 /// Returns the predicted cycles of a block by the [cost model](crate::cost). All plans of data movement are ordered by
 /// them.
@@ -12,14 +12,14 @@ use crate::cost::Work;
 /// `warps` is the number of warps of the block. `stages` is the number of dependent stages, each ending in a wait for
 /// its results: one for all shuffles, one for each round through shared memory.
 #[must_use]
-pub fn cycles(counts: &Counts, warps: u64, stages: u64, target: &TargetDescription) -> f64 {
-    Work::of_counts(*counts, stages).block_cycles(warps, target)
+pub fn predict_cycles(counts: &Counts, warps: u64, stages: u64, target: &TargetDescription) -> f64 {
+    WarpWork::of_counts(*counts, stages).block_cycles(warps, target)
 }
 
 /// Returns the predicted cycles of a block without latency, which add up over consecutive plans; otherwise as
-/// [`cycles`].
+/// [`predict_cycles`].
 pub(super) fn occupied_cycles(counts: &Counts, warps: u64, target: &TargetDescription) -> f64 {
-    Work::of_counts(*counts, 0).time(warps, target).throughput() * warps as f64
+    WarpWork::of_counts(*counts, 0).time(warps, target).throughput_cycles() * warps as f64
 }
 
 /// Returns the price of operation counts in shared-memory wavefronts of a warp, the same on every target. A shuffle or
@@ -30,12 +30,12 @@ pub(super) fn occupied_cycles(counts: &Counts, warps: u64, target: &TargetDescri
 /// # Examples
 /// ```
 /// use tilewright_kernel::Counts;
-/// use tilewright_plan::movement::price;
-/// assert_eq!(price(&Counts { shuffles: 3, barriers: 1, selects: 2, ..Counts::default() }), 13.5);
+/// use tilewright_plan::movement::price_in_wavefronts;
+/// assert_eq!(price_in_wavefronts(&Counts { shuffles: 3, barriers: 1, selects: 2, ..Counts::default() }), 13.5);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[must_use]
-pub fn price(counts: &Counts) -> f64 {
+pub fn price_in_wavefronts(counts: &Counts) -> f64 {
     let single_cost_ops = counts.shuffles + counts.wavefronts_stored + counts.wavefronts_loaded + counts.warp_barriers;
     let barriers = counts.barriers + counts.cluster_barriers;
     single_cost_ops as f64 + (counts.permutes + counts.selects) as f64 / 4.0 + 10.0 * barriers as f64

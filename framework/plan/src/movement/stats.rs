@@ -2,7 +2,7 @@
 
 use tilewright_kernel::Counts;
 
-use super::{Bound, SharedBits};
+use super::{CountLowerBounds, SharedBits};
 
 /// Counts, shared memory, cost and lower bound of a plan.
 #[derive(Debug, Clone, Default)]
@@ -18,7 +18,7 @@ pub struct PlanStats {
     pub cost: f64,
     /// Lower bound of the counts. For a conversion it holds for all plans of this kind, for a memory access for all
     /// accesses between these layouts.
-    pub bound: Bound,
+    pub bound: CountLowerBounds,
     /// The reason why the counts are above the bound, as text; `None` if they are not.
     pub above_bound: Option<String>,
 }
@@ -37,7 +37,7 @@ impl PlanStats {
     }
 
     /// Returns the stats with this bound, and with the text of `reason` if the counts are above it.
-    pub(super) fn with_bound(self, bound: Bound, reason: impl FnOnce() -> String) -> Self {
+    pub(super) fn with_bound(self, bound: CountLowerBounds, reason: impl FnOnce() -> String) -> Self {
         let above_bound = (!bound.is_met(&self.counts)).then(reason);
         Self { bound, above_bound, ..self }
     }

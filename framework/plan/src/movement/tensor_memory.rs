@@ -8,7 +8,7 @@
 
 use tilewright_kernel::{Builder, Op, Value, is_result};
 use tilewright_layout::{Dim, LinearLayout, Space};
-use tilewright_target::{Instruction, InstructionKind, Operand, Queue, TargetDescription, TensorOperand};
+use tilewright_target::{Instruction, InstructionKind, Operand, Queue, TargetDescription, TensorMemoryOperand};
 
 /// Number of bits of a register and of a column of tensor memory.
 const WORD: u32 = 32;
@@ -16,14 +16,14 @@ const WORD: u32 = 32;
 /// A plan of loads and stores of a tile in tensor memory. Each word is in one register of a warp; a replica of it in
 /// another warp is in the same register.
 #[derive(Debug, Clone, PartialEq)]
-pub struct TensorMoves {
+pub struct TensorMemoryMoves {
     /// The register layout: from (register, lane, warp) to the tile. A register of this layout is as wide as one
     /// position.
     pub registers: LinearLayout,
     /// Log2 of the number of positions in a 32-bit word.
     pub word_bits: u32,
     /// The names of the load instruction and of the store instruction.
-    pub rows: [String; 2],
+    pub instructions: [String; 2],
     /// Log2 of the number of words that one instruction moves for each lane.
     pub issue_bits: u32,
     /// For each issue of the instruction, the offset of its address from the address of the warp's rows in the tile. An
@@ -44,12 +44,12 @@ struct Reach {
 
 /// The tensor-memory instructions of a target, with a cache of the candidates for each tile.
 #[derive(Debug, Default)]
-pub struct TensorMoveTable {
+pub struct TensorMemoryMoveTable {
     /// Each load that has a store of the same layout: the names of the load and of the store, and the positions that
     /// both reach.
     moves: Vec<([String; 2], Reach)>,
     warp_rows: u32,
-    known: Vec<(TensorOperand, Vec<TensorMoves>)>,
+    known: Vec<(TensorMemoryOperand, Vec<TensorMemoryMoves>)>,
 }
 
 /// The instructions that a plan must have.
@@ -61,7 +61,7 @@ enum Use {
     Stores,
 }
 
-impl TensorMoveTable {
+impl TensorMemoryMoveTable {
     /// Finds the loads of an instruction table that have a matching store; there are none if the target has no tensor
     /// memory.
     #[must_use]
@@ -79,8 +79,8 @@ impl TensorMoveTable {
     }
 
     /// Returns the candidates that move a tile: for each register layout, the instruction that moves most words.
-    pub fn move_candidates(&mut self, tile: &TensorOperand) -> Vec<TensorMoves> {
-        let is_it = |(known, _): &&(TensorOperand, Vec<TensorMoves>)| {
+    pub fn move_candidates(&mut self, tile: &TensorMemoryOperand) -> Vec<TensorMemoryMoves> {
+        let is_it = |(known, _): &&(TensorMemoryOperand, Vec<TensorMemoryMoves>)| {
             known.bits == tile.bits && known.layout == tile.layout && known.copies == tile.copies
         };
         if let Some((_, move_candidates)) = self.known.iter().find(is_it) {
@@ -94,14 +94,14 @@ impl TensorMoveTable {
     /// Returns the plan with the fewest store instructions for a tile whose columns belong to it alone; `None` if no
     /// store fits the tile.
     #[must_use]
-    pub fn cheapest_store(&self, tile: &TensorOperand) -> Option<TensorMoves> {
+    pub fn cheapest_store(&self, tile: &TensorMemoryOperand) -> Option<TensorMemoryMoves> {
         self.all(tile, Use::Stores).into_iter().min_by_key(|moves| moves.offsets.len())
     }
 
-    fn all(&self, tile: &TensorOperand, of: Use) -> Vec<TensorMoves> {
-        let mut move_candidates: Vec<(&[[u64; 2]], TensorMoves)> = Vec::new();
+    fn all(&self, tile: &TensorMemoryOperand, of: Use) -> Vec<TensorMemoryMoves> {
+        let mut move_candidates: Vec<(&[[u64; 2]], TensorMemoryMoves)> = Vec::new();
         for (names, reach) in &self.moves {
-            let Some(moves) = TensorMoves::through(tile, reach, names, (self.warp_rows, of)) else { continue };
+            let Some(moves) = TensorMemoryMoves::through(tile, reach, names, (self.warp_rows, of)) else { continue };
             match move_candidates.iter_mut().find(|(lanes, _)| *lanes == reach.lanes) {
                 Some((_, known)) if known.issue_bits < moves.issue_bits => *known = moves,
                 Some(_) => {}
@@ -112,10 +112,15 @@ impl TensorMoveTable {
     }
 }
 
-impl TensorMoves {
+impl TensorMemoryMoves {
     /// Plans the moves of a tile that repeat the load and the store with the names `names`; `None` if they do not fit
     /// the tile. `warp_rows` is the number of rows that a warp can access.
-    fn through(tile: &TensorOperand, reach: &Reach, names: &[String; 2], (warp_rows, of): (u32, Use)) -> Option<Self> {
+    fn through(
+        tile: &TensorMemoryOperand,
+        reach: &Reach,
+        names: &[String; 2],
+        (warp_rows, of): (u32, Use),
+    ) -> Option<Self> {
         let [row_bits, col_bits] = [Dim::ROW, Dim::COL].map(|dim| tile.layout.in_bits(dim));
         let own_bits = warp_rows.trailing_zeros();
         let word_bits = (WORD / tile.bits.clamp(1, WORD)).trailing_zeros();
@@ -158,7 +163,7 @@ impl TensorMoves {
         Some(Self {
             registers,
             word_bits,
-            rows: names.clone(),
+            instructions: names.clone(),
             issue_bits: reach.registers.len() as u32,
             offsets: (0..1u64 << more.len()).map(offset).collect(),
             warp_rows,
@@ -180,7 +185,7 @@ impl TensorMoves {
             .to_pending();
         let load = |&offset: &u32| {
             let operands = vec![moved(builder, address, offset)];
-            builder.value(ty, Op::Instruction { name: self.rows[0].clone(), operands })
+            builder.value(ty, Op::Instruction { name: self.instructions[0].clone(), operands })
         };
         self.offsets.iter().map(load).collect()
     }
@@ -192,7 +197,7 @@ impl TensorMoves {
     pub fn emit_store(&self, builder: &mut Builder, address: Value, values: &[Value]) {
         for (&offset, &value) in self.offsets.iter().zip(values) {
             let operands = vec![moved(builder, address, offset), value];
-            builder.effect(Op::Instruction { name: self.rows[1].clone(), operands });
+            builder.effect(Op::Instruction { name: self.instructions[1].clone(), operands });
         }
     }
 
@@ -216,7 +221,8 @@ fn moved(builder: &mut Builder, address: Value, offset: u32) -> Value {
 impl Reach {
     /// Returns the positions that an instruction reaches; `None` if its registers are not 32-bit words.
     fn of(row: &Instruction) -> Option<Self> {
-        let memory = row.operands.iter().find_map(Operand::tensor).filter(|memory| memory.bits == WORD)?;
+        let memory =
+            row.operands.iter().find_map(Operand::tensor_memory_operand).filter(|memory| memory.bits == WORD)?;
         let register_layout = row.operands.iter().find_map(|operand| match operand {
             Operand::Register { bits: WORD, layout, .. } => Some(layout),
             _ => None,

@@ -18,7 +18,7 @@ pub struct TensorMemoryAllocation {
 impl TensorMemoryAllocation {
     /// Emits the allocation of `columns` columns, the init of 2^`bits` mbarriers that complete with `arrivals`
     /// arrivals, and a block barrier that makes both visible to all warps.
-    pub fn new(builder: &mut Builder, columns: u32, [bits, arrivals]: [u32; 2]) -> Self {
+    pub fn emit_alloc(builder: &mut Builder, columns: u32, [bits, arrivals]: [u32; 2]) -> Self {
         let (word, barriers) = (builder.shared_buffer(4, 4), MmaBarriers::declare(builder, bits));
         emit_on_first_warp(builder, None, |builder| {
             builder.tensor_allocate(word, columns);
@@ -32,7 +32,7 @@ impl TensorMemoryAllocation {
     /// Emits a block barrier, after which no warp waits on the mbarriers or accesses the tensor memory; then the first
     /// warp invalidates the mbarriers and frees the allocation. Both may be created again, for example in the next
     /// iteration of a loop.
-    pub fn free(self, builder: &mut Builder) {
+    pub fn emit_free(self, builder: &mut Builder) {
         builder.barrier(Scope::Block);
         emit_on_first_warp(builder, None, |builder| {
             self.barriers.emit_invalidate(builder);

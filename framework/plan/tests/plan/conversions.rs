@@ -60,7 +60,7 @@ fn check_rounds(src: &LinearLayout, dst: &LinearLayout, plan: &ConversionPlan) {
     };
     for thread in 0..threads {
         for register in 0..1u64 << dst.in_bits(Dim::REGISTER) {
-            let round = rounds.of(register, thread);
+            let round = rounds.round_of_register(register, thread);
             let giver = rounds.source(round, thread);
             assert!(round < rounds.count() && giver >> LANE_BITS == thread >> LANE_BITS);
             assert!(!rounds.stays(round) || giver == thread);
@@ -300,6 +300,7 @@ fn bytes_are_shuffled_so_that_words_cross_memory() {
     assert_eq!(wavefronts(&best), 8 + 8, "four bytes a lane on both");
     assert!(
         best.stats.counts.shuffles > 0
-            && movement::price(&best.stats.counts) < movement::price(&of(ConversionKind::Shared).stats.counts)
+            && movement::price_in_wavefronts(&best.stats.counts)
+                < movement::price_in_wavefronts(&of(ConversionKind::Shared).stats.counts)
     );
 }

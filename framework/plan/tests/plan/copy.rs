@@ -101,7 +101,7 @@ fn plain() -> MemoryLayout {
 fn the_widest_row_that_fits_wins() {
     // Four words of 32 bits are contiguous.
     let copy = planned(&plain(), 32, 1, &test_instructions()).expect("a copy");
-    assert_eq!((copy.instruction(), copy.accesses(), copy.bytes_at_once()), (Some("copy16"), 2, 16));
+    assert_eq!((copy.instruction(), copy.accesses(), copy.bytes_per_access()), (Some("copy16"), 2, 16));
     assert_eq!((copy.queue(), copy.transactions), (Some(Queue::Copies), 8));
     assert_eq!(copy.counts.asynchronous_copies, 2);
     // A swizzle separates all neighbours: single words remain.

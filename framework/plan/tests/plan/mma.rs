@@ -168,7 +168,7 @@ fn a_and_b_are_swapped_if_that_saves_a_conversion() {
     });
     let required =
         turned.and_then(|layout| layout.transpose_outs(&[Dim::tensor(0), Dim::tensor(1)])).expect("it turns");
-    let wish = straight.problem.clone().with_required(required);
+    let wish = straight.problem.clone().with_result_layout(required);
     let plan = planned(&wish, &rows());
     assert!(plan.is_transposed());
     assert_eq!(plan.cost.conversion_cycles, 0.0, "registers are renamed at most");

@@ -326,7 +326,7 @@ fn scales_lie_where_their_elements_do() {
     let rows = [mma_instruction(["f32", "bf16", "bf16"])];
     let requested = problem([4, 4, 64], ["e2m1", "bf16", "f32"], ["e8m0", ""], 1).with_k_width(2);
     let plan = planned(&requested, &rows);
-    assert_eq!(plan.chunk(), 64);
+    assert_eq!(plan.chunk_elements(), 64);
     let scales = plan.scales[0].as_ref().expect("scales of a");
     // Rows stay; bits of K below 32 disappear.
     for dim in [Dim::REGISTER, Dim::LANE, Dim::WARP] {

@@ -50,7 +50,7 @@ fn problems() -> impl Strategy<Value = ScanInput> {
         let input_bits = (units.len() + spare).max(LANE_BITS + warp_bits);
         let order = Just((0..input_bits).collect::<Vec<_>>()).prop_shuffle();
         let width = prop::sample::select(vec![8u32, 16, 32, 64]);
-        let direction = prop::sample::select(vec![ScanDirection::Up, ScanDirection::Down]);
+        let direction = prop::sample::select(vec![ScanDirection::Forward, ScanDirection::Reverse]);
         (order, width, 1usize..3, direction).prop_map(move |(order, width, tensors, direction)| {
             let mut columns = vec![(0usize, 0u64); input_bits];
             order.iter().zip(&units).for_each(|(&input_bit, &unit)| columns[input_bit] = unit);
@@ -80,17 +80,17 @@ fn line(registers: usize, warp_bits: usize) -> LinearLayout {
 
 #[test]
 fn a_line_of_lanes_takes_one_shuffle_a_doubling() {
-    let plan = check(&line(0, 0), Dim::tensor(0), &[32], ScanDirection::Up);
+    let plan = check(&line(0, 0), Dim::tensor(0), &[32], ScanDirection::Forward);
     assert_eq!(plan.stats.counts, Counts { shuffles: 3, selects: 3, ..Counts::default() });
     assert_eq!(plan.stats.above_bound, None);
     // Registers below lanes add selects, no shuffles: one total is fetched for all of them.
-    let plan = check(&line(2, 0), Dim::tensor(0), &[32], ScanDirection::Down);
+    let plan = check(&line(2, 0), Dim::tensor(0), &[32], ScanDirection::Reverse);
     assert_eq!((plan.stats.counts.shuffles, plan.stats.counts.wavefronts_stored), (3, 0));
 }
 
 #[test]
 fn the_first_step_of_a_line_of_lanes_is_by_a_constant() {
-    for direction in [ScanDirection::Up, ScanDirection::Down] {
+    for direction in [ScanDirection::Forward, ScanDirection::Reverse] {
         let plan = check_on(&target_with_xor_shuffles(&[1, 2, 4]), &line(0, 0), Dim::tensor(0), &[32], direction);
         assert_eq!(plan.stats.counts, Counts { shuffles: 3, shuffles_xor: 1, selects: 3, ..Counts::default() });
     }
@@ -98,7 +98,7 @@ fn the_first_step_of_a_line_of_lanes_is_by_a_constant() {
 
 #[test]
 fn a_scan_across_warps_takes_one_barrier() {
-    let plan = check(&line(1, 2), Dim::tensor(0), &[32], ScanDirection::Up);
+    let plan = check(&line(1, 2), Dim::tensor(0), &[32], ScanDirection::Forward);
     assert_eq!(plan.stats.counts.barriers, 1);
     assert_eq!(plan.stats.counts.wavefronts_stored, 1);
 }
@@ -107,7 +107,7 @@ fn a_scan_across_warps_takes_one_barrier() {
 fn invalid_inputs_are_errors() {
     let target = test_target();
     let ask = |src: &LinearLayout, axis, bits: &[u32]| {
-        plan_scan(src, Dim::tensor(axis), bits, ScanDirection::Up, &target).expect_err("wrong")
+        plan_scan(src, Dim::tensor(axis), bits, ScanDirection::Forward, &target).expect_err("wrong")
     };
     assert!(matches!(ask(&line(1, 0), 5, &[32]), MovementError::Layout(_)));
     assert!(matches!(ask(&line(1, 0), 0, &[]), MovementError::NoTensors));

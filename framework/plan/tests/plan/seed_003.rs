@@ -6,7 +6,7 @@ use tilewright_layout::cute::{
 };
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::constraint::{
-    CopyTiles, OperandTiles, Tiling, Unsatisfied, check_copy, check_elementwise, check_mma, check_reduction,
+    CopyTiles, MmaTileMaps, OperandTiles, Unsatisfied, check_copy, check_elementwise, check_mma, check_reduction,
     composite_map, solve_copy, solve_mma_operands, solve_reduction,
 };
 use tilewright_plan::memory_synthesis::{
@@ -175,7 +175,7 @@ fn figure_22_layouts_of_an_mma() {
     let of_a = composite_map(&a, m16n8k16().a.as_ref().expect("in registers")).expect("whole");
     assert_eq!([(0, 0), (8, 0), (0, 8), (8, 8)].map(|(m, k)| at(&of_a, m, k)), [[0, 0], [8, 0], [0, 8], [8, 8]]);
     let tiling = check_mma(Some(&a), Some(&b), &c, &m16n8k16()).expect("consistent");
-    assert_eq!(tiling, Tiling { m: vec![1, 2, 4, 8], n: vec![1, 2, 4], k: vec![1, 2, 4, 8] });
+    assert_eq!(tiling, MmaTileMaps { m: vec![1, 2, 4, 8], n: vec![1, 2, 4], k: vec![1, 2, 4, 8] });
     // Theorem 1's second equation: exchanged rows of B no longer are the columns of C.
     let wrong = tv_layout("((4,8,2),(2,2,2,2)):((2,64,0),(1,8,16,32))", [32, 16], 32);
     let error = check_mma(Some(&a), Some(&wrong), &c, &m16n8k16()).expect_err("N differs");

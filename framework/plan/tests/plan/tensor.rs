@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use tensor_rows::{memory, register, row, tensor};
 use tilewright_kernel::Queue;
 use tilewright_layout::Dim;
-use tilewright_plan::movement::{TensorMoveTable, TensorMoves};
-use tilewright_target::{Instruction, InstructionKind, Operand, Semantics, TargetDescription, TensorOperand};
+use tilewright_plan::movement::{TensorMemoryMoveTable, TensorMemoryMoves};
+use tilewright_target::{Instruction, InstructionKind, Operand, Semantics, TargetDescription, TensorMemoryOperand};
 
 fn target() -> TargetDescription {
     let mut target = emulator_target::target(false);
@@ -49,7 +49,7 @@ fn table() -> Vec<Instruction> {
 
 /// Returns an accumulator tile of this many rows: of 16 rows it fills all positions, of eight the first half of each
 /// warp's.
-fn tile(rows: u64, columns: u64) -> TensorOperand {
+fn tile(rows: u64, columns: u64) -> TensorMemoryOperand {
     let down: Vec<[u64; 2]> = if rows == 16 { BITS.to_vec() } else { vec![[1, 0], [2, 0], [0, 0], [4, 0]] };
     let along: Vec<[u64; 2]> = (0..columns.trailing_zeros()).map(|bit| [0, 1 << bit]).collect();
     match tensor("d", "f32", 32, &down, &along, [rows, columns]) {
@@ -59,10 +59,10 @@ fn tile(rows: u64, columns: u64) -> TensorOperand {
 }
 
 /// Checks that each register holds the element at the position that its instruction moves.
-fn is_right(moves: &TensorMoves, tile: &TensorOperand, table: &[Instruction]) {
+fn is_right(moves: &TensorMemoryMoves, tile: &TensorMemoryOperand, table: &[Instruction]) {
     let elements: BTreeMap<[u64; 2], [u64; 2]> = tile.element_positions().into_iter().collect();
-    let load = table.iter().find(|row| row.name == moves.rows[0]).unwrap();
-    assert_eq!(load.name.replace("load", "store"), moves.rows[1]);
+    let load = table.iter().find(|row| row.name == moves.instructions[0]).unwrap();
+    assert_eq!(load.name.replace("load", "store"), moves.instructions[1]);
     let in_registers = load.operands.iter().find_map(|operand| match operand {
         Operand::Register { layout, .. } => Some(layout),
         _ => None,
@@ -102,10 +102,10 @@ fn tiles_are_moved_by_what_fits() {
         (tile(8, 8), vec!["load corner"]),
         (tile(8, 2), vec![]),
     ] {
-        let mut known = TensorMoveTable::new(&table, &target);
+        let mut known = TensorMemoryMoveTable::new(&table, &target);
         let move_candidates = known.move_candidates(&tile);
         assert_eq!(known.move_candidates(&tile), move_candidates, "the same again");
-        assert_eq!(move_candidates.iter().map(|moves| moves.rows[0].as_str()).collect::<Vec<_>>(), names);
+        assert_eq!(move_candidates.iter().map(|moves| moves.instructions[0].as_str()).collect::<Vec<_>>(), names);
         move_candidates.iter().for_each(|moves| is_right(moves, &tile, &table));
     }
 }
@@ -113,8 +113,10 @@ fn tiles_are_moved_by_what_fits() {
 #[test]
 fn tensor_moves_need_both_directions_and_tensor_memory() {
     let loads: Vec<_> = table().into_iter().filter(|row| row.name.starts_with("load")).collect();
-    assert!(TensorMoveTable::new(&loads, &target()).move_candidates(&tile(16, 8)).is_empty());
-    assert!(TensorMoveTable::new(&table(), &emulator_target::target(false)).move_candidates(&tile(16, 8)).is_empty());
+    assert!(TensorMemoryMoveTable::new(&loads, &target()).move_candidates(&tile(16, 8)).is_empty());
+    assert!(
+        TensorMemoryMoveTable::new(&table(), &emulator_target::target(false)).move_candidates(&tile(16, 8)).is_empty()
+    );
 }
 
 /// Checks tiles of scales: bytes of a word, the upper two empty, replicated in the rows of each warp.
@@ -123,11 +125,11 @@ fn narrow_tiles_are_stored_for_each_warp() {
     let nothing = [0, 0];
     let along = [[0, 1], nothing, [8, 0], [16, 0]];
     let tile = match tensor("scale_a", "e8m0", 8, &BITS[..3], &along, [32, 2]) {
-        Operand::Tensor(tile) => TensorOperand { copies: vec![8], ..tile },
+        Operand::Tensor(tile) => TensorMemoryOperand { copies: vec![8], ..tile },
         other => panic!("{other:?}"),
     };
-    let moves = TensorMoveTable::new(&table(), &target()).cheapest_store(&tile).unwrap();
-    assert_eq!((moves.rows[1].as_str(), moves.word_bits, moves.issue_bits), ("store rows x4", 2, 2));
+    let moves = TensorMemoryMoveTable::new(&table(), &target()).cheapest_store(&tile).unwrap();
+    assert_eq!((moves.instructions[1].as_str(), moves.word_bits, moves.issue_bits), ("store rows x4", 2, 2));
     assert_eq!((moves.offsets.as_slice(), moves.warp_offsets()), (&[0][..], vec![8 << 16]));
     for (warp, lane, register) in
         (0..2).flat_map(|warp| (0..8).flat_map(move |lane| (0..16).map(move |at| (warp, lane, at))))
@@ -137,7 +139,7 @@ fn narrow_tiles_are_stored_for_each_warp() {
         assert_eq!(moves.registers.apply(&in_registers).unwrap(), there, "{in_registers:?}");
     }
     // Loads skip positions without elements, and replicas must be one for each warp.
-    assert!(TensorMoveTable::new(&table(), &target()).move_candidates(&tile).is_empty());
-    let replicated = TensorOperand { copies: vec![4], ..tile };
-    assert_eq!(TensorMoveTable::new(&table(), &target()).cheapest_store(&replicated), None);
+    assert!(TensorMemoryMoveTable::new(&table(), &target()).move_candidates(&tile).is_empty());
+    let replicated = TensorMemoryOperand { copies: vec![4], ..tile };
+    assert_eq!(TensorMemoryMoveTable::new(&table(), &target()).cheapest_store(&replicated), None);
 }

@@ -2,7 +2,7 @@
 
 use super::groups::Groups;
 use super::info::{MOST, Steps, power_in};
-use super::{AxisInfo, Range, Step};
+use super::{AxisInfo, BitStep, Range};
 use crate::{Attribute, TileType};
 
 /// The result whose axis information is computed from that of the operands: its type, and the width of its elements in
@@ -19,7 +19,7 @@ impl Apply<'_> {
 
     /// Builds the axis information of the result from its range, a divisor of its bases, and the steps of its index
     /// bits. If `range` has only one value, the result is a constant.
-    pub(super) fn build(&self, range: Range, divisibility: u64, steps: impl IntoIterator<Item = Step>) -> AxisInfo {
+    pub(super) fn build(&self, range: Range, divisibility: u64, steps: impl IntoIterator<Item = BitStep>) -> AxisInfo {
         if let (Some(value), false) = (range.single(), self.is_pointer()) {
             return AxisInfo::constant(value, self.ty);
         }
@@ -113,7 +113,7 @@ impl Apply<'_> {
 
     pub(super) fn broadcast(&self, of: &AxisInfo) -> AxisInfo {
         let own = AxisInfo::nothing(self.ty);
-        let steps = own.index_bits().map(|at| if of.bits.get(at.axis) == Some(&0) { Some(0) } else { of.step(at) });
+        let steps = own.index_bits().map(|at| if of.bits.get(at.axis) == Some(&0) { Some(0) } else { of.bit_step(at) });
         self.build(of.range, of.divisibility, steps)
     }
 
@@ -123,7 +123,7 @@ impl Apply<'_> {
             return None;
         }
         let own = AxisInfo::nothing(self.ty);
-        let steps = own.index_bits().map(|at| of.step(super::IndexBit { axis: order[at.axis] as usize, ..at }));
+        let steps = own.index_bits().map(|at| of.bit_step(super::IndexBit { axis: order[at.axis] as usize, ..at }));
         Some(self.build(of.range, of.divisibility, steps))
     }
 

@@ -3,7 +3,7 @@
 use super::apply::{Apply, as_signed_bool};
 use super::groups::Groups;
 use super::info::{MOST, Steps, power_in};
-use super::{AxisInfo, Range, Step};
+use super::{AxisInfo, BitStep, Range};
 
 /// The axis information of both operands of an elementwise operation.
 pub(super) struct Operands<'a> {
@@ -13,7 +13,7 @@ pub(super) struct Operands<'a> {
 
 impl Operands<'_> {
     /// Returns the steps of the result: for each index bit, `of` computes the step from those of the two operands.
-    fn steps(&self, of: impl Fn(Step, Step) -> Step) -> Steps {
+    fn steps(&self, of: impl Fn(BitStep, BitStep) -> BitStep) -> Steps {
         self.a.steps.iter().zip(&self.b.steps).map(|(a, b)| of(*a, *b)).collect()
     }
 

@@ -19,10 +19,10 @@ pub struct IndexBit {
 
 /// The amount by which setting one bit of the index changes an element, whatever the other bits are; for pointers in
 /// bytes. `None` if the amount is unknown, or is not the same for all elements.
-pub type Step = Option<i64>;
+pub type BitStep = Option<i64>;
 
 /// The steps of all index bits, in row-major order: the lowest bit of the last axis comes first.
-pub(super) type Steps = SmallVec<[Step; 12]>;
+pub(super) type Steps = SmallVec<[BitStep; 12]>;
 
 /// Axis information of a value along one axis (Triton AxisInfo). All fields are powers of two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -110,7 +110,7 @@ impl AxisInfo {
 
     /// Returns the step of an index bit; `None` if it is unknown, or if the value has no such bit.
     #[must_use]
-    pub fn step(&self, at: IndexBit) -> Step {
+    pub fn bit_step(&self, at: IndexBit) -> BitStep {
         let known = self.bits.get(at.axis).is_some_and(|bits| at.bit < *bits);
         if known { self.steps[self.start_of(at.axis) + at.bit as usize] } else { None }
     }
@@ -118,7 +118,7 @@ impl AxisInfo {
     /// Whether elements whose indices differ only in this bit are equal.
     #[must_use]
     pub fn is_equal_across(&self, at: IndexBit) -> bool {
-        self.step(at) == Some(0)
+        self.bit_step(at) == Some(0)
     }
 
     /// Returns a power of two that divides every element for which the index bits that `zeroed` selects (by position in

@@ -17,5 +17,5 @@ mod operations;
 mod range;
 
 pub use flow::AxisInfoMap;
-pub use info::{AxisInfo, DimInfo, IndexBit, Step};
+pub use info::{AxisInfo, BitStep, DimInfo, IndexBit};
 pub use range::Range;

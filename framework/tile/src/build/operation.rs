@@ -6,7 +6,7 @@ use super::{BuildError, FunctionBuilder};
 use crate::attribute::{Attribute, Attributes};
 use crate::body::{Block, Body, Op, Operation, Region, Successor, Value, Values};
 use crate::op::name::arith;
-use crate::op::{Count, Definition, Expression, GroupTypes, OperandGroup};
+use crate::op::{Count, Definition, GroupTypes, OperandGroup, TypeExpression};
 use crate::types::TileType;
 
 /// Builds one operation.
@@ -255,7 +255,7 @@ fn complete(definition: &Definition, types: GroupTypes) -> Option<Vec<Vec<TileTy
             None => {
                 // Use a rule `lhs = result` in reverse: the operands `lhs` determine the type of `result`.
                 let rule =
-                    definition.types.iter().find(|rule| rule.expression == Expression::Same(group.name.clone()))?;
+                    definition.types.iter().find(|rule| rule.expression == TypeExpression::Same(group.name.clone()))?;
                 let source = definition.operand_group(&rule.target)?;
                 types.operands[source].clone()
             }

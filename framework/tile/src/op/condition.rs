@@ -5,18 +5,18 @@
 
 use tilewright_layout::text::{Cursor, Parsed, TextError};
 
-use super::{Expression, Rule};
-use crate::rules::Rules;
+use super::{TypeExpression, TypeInferenceRule};
+use crate::rules::VerifyRules;
 
 /// One condition of a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Condition {
     /// A rule by which the types of a group follow from those of others.
-    Types(Rule),
+    Types(TypeInferenceRule),
     /// A rule of the verifier, by name.
     Named {
         /// The rule.
-        rule: crate::rules::Rule,
+        rule: crate::rules::VerifyRule,
         /// Its arguments.
         arguments: Vec<String>,
     },
@@ -27,15 +27,15 @@ impl Condition {
     ///
     /// # Errors
     /// A message with a position in the conditions, or with the name of an unknown rule.
-    pub(super) fn list(text: &str, rules: &Rules) -> Result<Vec<Self>, String> {
+    pub(super) fn list(text: &str, rules: &VerifyRules) -> Result<Vec<Self>, String> {
         let in_conditions = |error: TextError| format!("`verify`: {error}");
         let mut cursor = Cursor::new(text);
         let mut conditions = Vec::new();
         while !cursor.is_at_end() {
             let name = cursor.identifier("a group or a condition").map_err(in_conditions)?.to_owned();
             if cursor.takes("=") {
-                let expression = Expression::read(&mut cursor).map_err(in_conditions)?;
-                conditions.push(Self::Types(Rule { target: name, expression }));
+                let expression = TypeExpression::read(&mut cursor).map_err(in_conditions)?;
+                conditions.push(Self::Types(TypeInferenceRule { target: name, expression }));
             } else {
                 let arguments = arguments(&mut cursor).map_err(in_conditions)?;
                 let unknown = || format!("`verify` has a condition `{name}`, which is not known");
@@ -49,7 +49,7 @@ impl Condition {
     }
 
     /// The rule about types; `None` for a named condition.
-    pub(super) fn as_types(&self) -> Option<&Rule> {
+    pub(super) fn as_types(&self) -> Option<&TypeInferenceRule> {
         match self {
             Self::Types(rule) => Some(rule),
             Self::Named { .. } => None,

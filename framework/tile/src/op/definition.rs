@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
-use super::{Condition, Piece, Rule, TypeSet};
+use super::{Condition, FormatPiece, TypeInferenceRule, TypeSet};
 use crate::attribute::Attribute;
 use crate::types::TileType;
 
@@ -23,9 +23,9 @@ pub struct Definition {
     /// The element types that scalars and tensors of the dialect may have; empty for any.
     pub elements: Arc<[TileType]>,
     /// The text format that follows the operation's name; `None` if the operation has only MLIR's generic form.
-    pub format: Option<Vec<Piece>>,
+    pub format: Option<Vec<FormatPiece>>,
     /// The type inference rules.
-    pub types: Vec<Rule>,
+    pub types: Vec<TypeInferenceRule>,
     /// The number of regions.
     pub regions: Count,
     /// The traits.

@@ -7,7 +7,7 @@ use thiserror::Error;
 
 use super::Definition;
 use super::row::File;
-use crate::rules::{RuleSet, Rules};
+use crate::rules::{VerifyRuleSet, VerifyRules};
 use tilewright_layout::{FamilyAttribute, FamilySpec, parse_spec};
 use tilewright_target::nearest;
 
@@ -32,7 +32,7 @@ pub struct Dialects {
     /// The default parameters of each layout family, by the family's name.
     layouts: BTreeMap<String, FamilySpec>,
     /// The rules of the verifier that rows may name, and those about layouts.
-    rules: Rules,
+    rules: VerifyRules,
 }
 
 /// The dialects of no particular vendor.
@@ -75,13 +75,13 @@ impl Dialects {
     ///
     /// # Errors
     /// [`DialectError`] if a rule of the same name exists; nothing is added in that case.
-    pub fn register(&mut self, rules: &RuleSet) -> Result<(), DialectError> {
+    pub fn register(&mut self, rules: &VerifyRuleSet) -> Result<(), DialectError> {
         self.rules.add(rules).map_err(|message| DialectError { file: "rules".to_owned(), message })
     }
 
     /// The rules of the verifier: the neutral ones, and the registered sets.
     #[must_use]
-    pub fn rules(&self) -> &Rules {
+    pub fn rules(&self) -> &VerifyRules {
         &self.rules
     }
 

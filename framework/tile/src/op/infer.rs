@@ -1,6 +1,6 @@
 //! Type inference for the groups of an operation.
 
-use super::{Definition, Expression};
+use super::{Definition, TypeExpression};
 use crate::types::TileType;
 
 /// The types of the values of each operand group and of each result group; `None` for a group whose types are not known
@@ -45,10 +45,10 @@ impl GroupTypes {
     fn apply_rule(
         &self,
         definition: &Definition,
-        expression: &Expression,
+        expression: &TypeExpression,
         count: Option<usize>,
     ) -> Option<Vec<TileType>> {
-        if let (Expression::Same(name), None) = (expression, count) {
+        if let (TypeExpression::Same(name), None) = (expression, count) {
             return self.known(definition, name).map(<[TileType]>::to_vec);
         }
         let ty = expression.evaluate(&|name| self.known(definition, name)?.first().cloned())?;

@@ -20,5 +20,5 @@ pub use condition::Condition;
 pub use definition::{AttributeKind, AttributeRow, Count, Definition, Flags, OperandGroup, Traits};
 pub use dialects::{DialectError, Dialects};
 pub(super) use infer::GroupTypes;
-pub use rule::{Expression, Rule};
-pub use template::{Piece, Special};
+pub use rule::{TypeExpression, TypeInferenceRule};
+pub use template::{FormatPiece, Special};

@@ -2,7 +2,7 @@
 
 use tilewright_layout::text::{Cursor, Parsed};
 
-use super::{Definition, Piece, Special};
+use super::{Definition, FormatPiece, Special};
 
 /// Names of the special forms without arguments.
 const SPECIALS: [(&str, Special); 12] = [
@@ -20,7 +20,7 @@ const SPECIALS: [(&str, Special); 12] = [
     ("warp_group", Special::WarpGroup),
 ];
 
-impl Piece {
+impl FormatPiece {
     /// Parses a template, whose names are those of `definition`.
     ///
     /// # Errors
@@ -40,7 +40,7 @@ struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     /// Parses the pieces of a template up to its end, or to the `)` of an optional part.
-    fn pieces(&mut self) -> Parsed<Vec<Piece>> {
+    fn pieces(&mut self) -> Parsed<Vec<FormatPiece>> {
         let mut pieces = Vec::new();
         let mut open = 0usize;
         while let Some(first) = self.cursor.peek() {
@@ -56,23 +56,23 @@ impl<'a> Reader<'a> {
         Ok(pieces)
     }
 
-    fn piece(&mut self, first: char) -> Parsed<Piece> {
+    fn piece(&mut self, first: char) -> Parsed<FormatPiece> {
         if self.cursor.takes("(?") {
             let pieces = self.pieces()?;
             self.cursor.expect(")")?;
-            return Ok(Piece::Optional(pieces));
+            return Ok(FormatPiece::Optional(pieces));
         }
-        for (token, piece) in [("{}", Piece::Attributes), ("#*", Piece::AllOperandTypes)] {
+        for (token, piece) in [("{}", FormatPiece::Attributes), ("#*", FormatPiece::AllOperandTypes)] {
             if self.cursor.takes(token) {
                 return Ok(piece);
             }
         }
         if self.cursor.takes("->") {
-            return Ok(Piece::Literal("->".to_owned()));
+            return Ok(FormatPiece::Literal("->".to_owned()));
         }
         if is_word(first) {
             let word = self.word();
-            return Ok(if word == "fn" { Piece::FunctionType } else { Piece::Literal(word.to_owned()) });
+            return Ok(if word == "fn" { FormatPiece::FunctionType } else { FormatPiece::Literal(word.to_owned()) });
         }
         let start = self.cursor.at;
         self.cursor.at += first.len_utf8();
@@ -80,7 +80,7 @@ impl<'a> Reader<'a> {
             '$' => self.parse_placeholder(),
             '#' | '~' => self.types(first == '~'),
             '@' => self.special()?,
-            mark => Some(Piece::Literal(mark.to_string())),
+            mark => Some(FormatPiece::Literal(mark.to_string())),
         };
         let expected = match first {
             '$' => "an operand or an attribute",
@@ -95,28 +95,28 @@ impl<'a> Reader<'a> {
         self.cursor.take_while(is_word)
     }
 
-    fn parse_placeholder(&mut self) -> Option<Piece> {
+    fn parse_placeholder(&mut self) -> Option<FormatPiece> {
         let name = self.word();
         let attribute = self.definition.attributes.iter().position(|row| row.name == name);
-        self.definition.operand_group(name).map(Piece::Operands).or(attribute.map(Piece::Attribute))
+        self.definition.operand_group(name).map(FormatPiece::Operands).or(attribute.map(FormatPiece::Attribute))
     }
 
-    fn types(&mut self, short: bool) -> Option<Piece> {
+    fn types(&mut self, short: bool) -> Option<FormatPiece> {
         let name = self.word();
-        let operands = self.definition.operand_group(name).map(|group| Piece::OperandTypes { group, short });
-        operands.or_else(|| self.definition.result_group(name).map(|group| Piece::ResultTypes { group, short }))
+        let operands = self.definition.operand_group(name).map(|group| FormatPiece::OperandTypes { group, short });
+        operands.or_else(|| self.definition.result_group(name).map(|group| FormatPiece::ResultTypes { group, short }))
     }
 
-    fn special(&mut self) -> Parsed<Option<Piece>> {
+    fn special(&mut self) -> Parsed<Option<FormatPiece>> {
         let name = self.word();
         if let Some((_, special)) = SPECIALS.iter().find(|(known, _)| *known == name) {
-            return Ok(Some(Piece::Special(*special)));
+            return Ok(Some(FormatPiece::Special(*special)));
         }
         self.cursor.expect("(")?;
         if name == "bundles" {
             let group = self.cursor.word("a group")?;
             self.cursor.expect(")")?;
-            return Ok(self.definition.operand_group(group).map(|group| Piece::Special(Special::Bundles(group))));
+            return Ok(self.definition.operand_group(group).map(|group| FormatPiece::Special(Special::Bundles(group))));
         }
         let [first, second] = [self.cursor.word("a group")?, self.cursor.word("a group")?];
         self.cursor.expect(")")?;
@@ -126,7 +126,7 @@ impl<'a> Reader<'a> {
             "barriers" => first.zip(self.definition.operand_group(second)).map(|(a, b)| Special::Barriers(a, b)),
             _ => None,
         }
-        .map(Piece::Special))
+        .map(FormatPiece::Special))
     }
 }
 

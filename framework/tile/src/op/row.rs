@@ -6,10 +6,11 @@ use std::sync::Arc;
 use serde::Deserialize;
 
 use super::{
-    AttributeKind, AttributeRow, Condition, Count, Definition, Flags, OperandGroup, Piece, Rule, Traits, TypeSet,
+    AttributeKind, AttributeRow, Condition, Count, Definition, Flags, FormatPiece, OperandGroup, Traits,
+    TypeInferenceRule, TypeSet,
 };
 use crate::attribute::Attribute;
-use crate::rules::Rules;
+use crate::rules::VerifyRules;
 use crate::types::{Float, TileType};
 
 /// A dialect file.
@@ -85,7 +86,7 @@ impl Row {
     ///
     /// # Errors
     /// A message about the first error in the row.
-    pub(super) fn definition(&self, name: &str, file: &File, rules: &Rules) -> Result<Definition, String> {
+    pub(super) fn definition(&self, name: &str, file: &File, rules: &VerifyRules) -> Result<Definition, String> {
         let row = self.with_form(file)?;
         let text = |name_or_empty: &Option<String>| name_or_empty.clone().unwrap_or_default();
         let attributes = text(&row.attributes);
@@ -97,7 +98,7 @@ impl Row {
             attributes: attributes.collect::<Result<_, _>>()?,
             elements: elements(&file.elements)?,
             format: None,
-            types: Rule::list(&text(&row.types)).map_err(|error| format!("`types`: {error}"))?,
+            types: TypeInferenceRule::list(&text(&row.types)).map_err(|error| format!("`types`: {error}"))?,
             regions: regions(&text(&row.regions))?,
             traits: traits(&text(&row.traits))?,
             verify: Condition::list(&text(&row.verify), rules)?,
@@ -106,7 +107,7 @@ impl Row {
         if let Some(unknown) = unknown_group(&definition) {
             return Err(format!("`types` or `verify` speak of `{unknown}`, which is no operand and no result"));
         }
-        let format = row.format.map(|format| Piece::list(&format, &definition)).transpose();
+        let format = row.format.map(|format| FormatPiece::list(&format, &definition)).transpose();
         definition.format = format.map_err(|error| format!("`format`: {error}"))?;
         Ok(definition)
     }

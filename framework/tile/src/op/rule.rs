@@ -6,29 +6,29 @@ use crate::types::TileType;
 
 /// A type inference rule `target = expression`, for groups whose types the text does not give.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Rule {
+pub struct TypeInferenceRule {
     /// Name of the group whose types are inferred.
     pub target: String,
     /// The expression for the types of the group.
-    pub expression: Expression,
+    pub expression: TypeExpression,
 }
 
 /// An expression for a type, which refers to the types of operand and result groups.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Expression {
+pub enum TypeExpression {
     /// The type of the first value of the group with this name; as a whole rule, the types of all its values.
     Same(String),
     /// The element type of the expression's type.
-    Element(Box<Expression>),
+    Element(Box<TypeExpression>),
     /// The pointee of the expression's type.
-    Pointee(Box<Expression>),
+    Pointee(Box<TypeExpression>),
     /// The expression's type with elements of type `i1` if it is a tensor, otherwise `i1`.
-    Boolean(Box<Expression>),
+    Boolean(Box<TypeExpression>),
     /// A fixed type.
     Constant(TileType),
 }
 
-impl Rule {
+impl TypeInferenceRule {
     /// Parses rules: `mask = boolean(result); index = i32`.
     ///
     /// # Errors
@@ -39,7 +39,7 @@ impl Rule {
         while !cursor.is_at_end() {
             let target = cursor.identifier("a group")?.to_owned();
             cursor.expect("=")?;
-            rules.push(Self { target, expression: Expression::read(&mut cursor)? });
+            rules.push(Self { target, expression: TypeExpression::read(&mut cursor)? });
             if !cursor.takes(";") {
                 cursor.end("`;` or the end of the rules")?;
             }
@@ -48,7 +48,7 @@ impl Rule {
     }
 }
 
-impl Expression {
+impl TypeExpression {
     pub(super) fn read(cursor: &mut Cursor<'_>) -> Parsed<Self> {
         let name = cursor.identifier("a group, `element(...)`, `pointee(...)`, `boolean(...)`, `token` or `i32`")?;
         let outer = match name {

@@ -12,12 +12,12 @@
 //! | `fn` | the types of all operands, an arrow, the types of all results |
 //! | `{}` | all attributes that no other piece writes |
 //! | `(?...)` | an optional part, present if its first placeholder is |
-//! | `@name(a b)` | a special form: [`Special`] |
+//! | `@name(a b)` | a special form: [`CustomDirective`] |
 //! | anything else | itself |
 
 /// A piece of a format template.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Piece {
+pub enum FormatPiece {
     /// A keyword or punctuation.
     Literal(String),
     /// The operands of the group with this index.
@@ -45,7 +45,7 @@ pub enum Piece {
     /// All attributes that no other piece writes.
     Attributes,
     /// Pieces that are present or absent together.
-    Optional(Vec<Piece>),
+    Optional(Vec<FormatPiece>),
     /// A special form that the other pieces cannot express.
     Special(Special),
 }
@@ -89,7 +89,7 @@ pub enum Special {
     WarpGroup,
 }
 
-impl Piece {
+impl FormatPiece {
     /// Whether the piece writes the attribute with this index in the definition.
     pub(crate) fn writes_attribute(&self, index: usize) -> bool {
         match self {

@@ -115,7 +115,7 @@ pub struct FunctionType {
 impl TensorViewType {
     /// The shape of the view; `None` if a size is only known at launch.
     #[must_use]
-    pub fn tile(&self) -> Option<Vec<u64>> {
+    pub fn static_shape(&self) -> Option<Vec<u64>> {
         self.shape.iter().copied().collect()
     }
 }

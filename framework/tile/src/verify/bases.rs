@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use tilewright_layout::{Dim, FamilySpec, Layout, MAX_TENSOR_BITS};
 
-use super::Check;
+use super::OpContext;
 use super::layouts::rank;
 use crate::{LayoutName, MemDescType};
 
@@ -116,7 +116,7 @@ impl Bases {
     }
 }
 
-impl Check<'_> {
+impl OpContext<'_> {
     /// Returns the layout of a tensor of this shape; `None` if no family given to the verifier builds it, or if the
     /// tensor is too large.
     pub(super) fn layout(&self, spec: &FamilySpec, shape: &[u64]) -> Option<Layout> {

@@ -1,6 +1,6 @@
 //! Defines the rules of cache policies, the attribute `cachePolicy` of accesses.
 
-use super::{Check, Checked, ensure};
+use super::{CheckResult, OpContext, ensure};
 
 /// The name of the policy that every target has.
 const NAME: &str = "#tt.cache_policy";
@@ -16,7 +16,7 @@ const NOT_OF: [(&str, &[&str]); 2] = [("load", &["wb", "wt"]), ("store", &["ca",
 
 /// Checks rule `cache_policy(load)`: the words of the policy are known, and its modifier is allowed for loads (or
 /// stores).
-pub(super) fn cache_policy(check: &Check<'_>, arguments: &[String]) -> Checked {
+pub(super) fn cache_policy(check: &OpContext<'_>, arguments: &[String]) -> CheckResult {
     let Some(policy) = check.operation.attributes.get("cachePolicy") else { return Ok(()) };
     let text = policy.to_string();
     let parts = text.split_once('<').and_then(|(name, rest)| Some((name, rest.strip_suffix('>')?)));
@@ -46,7 +46,7 @@ pub fn policy_parameters(text: &str) -> impl Iterator<Item = (&str, &str)> {
 ///
 /// # Errors
 /// A message about the first parameter or word that is not known.
-pub fn check_words(name: &str, parameters: &str, known: &[(&str, &[&str])]) -> Checked {
+pub fn check_words(name: &str, parameters: &str, known: &[(&str, &[&str])]) -> CheckResult {
     for (key, value) in policy_parameters(parameters) {
         let Some((_, words)) = known.iter().find(|(parameter, _)| *parameter == key) else {
             return Err(format!("`{key}` is no parameter of `{name}`"));

@@ -1,6 +1,6 @@
 //! Checks the operand and result types of casts.
 
-use super::{Check, Checked, ensure};
+use super::{CheckResult, OpContext, ensure};
 use crate::op::name::{arith, tt};
 use crate::{Attribute, TileType};
 
@@ -32,8 +32,8 @@ const CASTS: [(&str, Width); 15] = [
     (tt::FP_TO_FP, Width::Any),
 ];
 
-impl Check<'_> {
-    pub(super) fn casts(&self) -> Checked {
+impl OpContext<'_> {
+    pub(super) fn casts(&self) -> CheckResult {
         let name = self.operation.name();
         if name == arith::CONSTANT {
             return self.constant();
@@ -51,7 +51,7 @@ impl Check<'_> {
         ensure(holds, || format!("`{from}` becomes `{to}`: expected {expected}"))
     }
 
-    fn constant(&self) -> Checked {
+    fn constant(&self) -> CheckResult {
         let value = self.operation.attributes.get("value").and_then(Attribute::value_type);
         let result = self.result_type();
         ensure(value.as_ref() == result, || {

@@ -8,7 +8,7 @@ use crate::{Attribute, Body, Function, MemDescType, Op, Operation, TileModule, T
 /// A rule reads the types of groups and the attributes by the names in the operation's row of the dialect file. If the
 /// operation does not have a group or attribute, the method returns `None` or an empty list, and the rule accepts the
 /// operation.
-pub struct Check<'a> {
+pub struct OpContext<'a> {
     pub(super) module: &'a TileModule,
     pub(super) function: &'a Function,
     pub(super) body: &'a Body,
@@ -18,9 +18,9 @@ pub struct Check<'a> {
 }
 
 /// The result of a check; an error is a message about the violated rule.
-pub type Checked = Result<(), String>;
+pub type CheckResult = Result<(), String>;
 
-impl<'a> Check<'a> {
+impl<'a> OpContext<'a> {
     /// The operation.
     #[must_use]
     pub fn operation(&self) -> &'a Operation {
@@ -142,7 +142,7 @@ impl<'a> Check<'a> {
 ///
 /// # Errors
 /// The message.
-pub fn ensure(holds: bool, message: impl FnOnce() -> String) -> Checked {
+pub fn ensure(holds: bool, message: impl FnOnce() -> String) -> CheckResult {
     if holds { Ok(()) } else { Err(message()) }
 }
 

@@ -1,71 +1,71 @@
 //! Lists the neutral rules, and defines those about types and attributes in general.
 
 use super::{
-    Check, Checked, Rule, cache_policy, descriptors, dot_operands, dots, encodings, ensure, listed, mbarriers, memory,
-    nesting,
+    CheckResult, OpContext, VerifyRule, cache_policy, descriptors, dot_operands, dots, encodings, ensure, listed,
+    mbarriers, memory, nesting,
 };
 use crate::op::Condition;
 use crate::{MemDescType, TileType};
 
 /// All neutral rules.
-pub(super) const RULES: &[Rule] = &[
-    Rule::new("same_types", same_types),
-    Rule::new("same_shape", same_shape),
-    Rule::new("same_element", same_element),
-    Rule::new("same_layout", same_layout),
-    Rule::new("rank", rank),
-    Rule::new("elements", elements),
-    Rule::new("at_least", at_least),
-    Rule::new("at_most", at_most),
-    Rule::new("one_or_more", one_or_more),
-    Rule::new("as_many", as_many),
-    Rule::new("mutable", mutable),
-    Rule::new("shared_memory", shared_memory),
-    Rule::new("foreign", foreign),
-    Rule::new("numbers", numbers),
-    Rule::new("whole_bytes", byte_elements),
-    Rule::new("arithmetic", arithmetic),
-    Rule::new("power_of_two", power_of_two),
-    Rule::new("words", words),
-    Rule::new("cache_policy", cache_policy::cache_policy),
-    Rule::new("kernel", kernel),
-    Rule::new("partitions", nesting::partitions),
-    Rule::new("outside_partitions", nesting::outside_partitions),
-    Rule::new("warp_yield", nesting::warp_yield),
-    Rule::new("cluster", mbarriers::cluster),
-    Rule::new("barrier", mbarriers::barrier),
-    Rule::new("cast", cast),
-    Rule::new("rounding", rounding),
-    Rule::new("packed", packed),
-    Rule::new("expand_dims", encodings::expand_dims),
-    Rule::new("reduce", encodings::reduce),
-    Rule::new("trans", encodings::trans),
-    Rule::new("reshape", encodings::reshape),
-    Rule::new("broadcast", encodings::broadcast),
-    Rule::new("cat", encodings::cat),
-    Rule::new("join", encodings::join),
-    Rule::new("split", encodings::split),
-    Rule::new("unpacked", encodings::unpacked),
-    Rule::new("within_warp", encodings::within_warp),
-    Rule::new("set_auto", encodings::set_auto),
-    Rule::new("memory_trans", encodings::memory_trans),
-    Rule::new("memory_reshape", encodings::memory_reshape),
-    Rule::new("dot", dot_operands::dot),
-    Rule::new("copy_of_memory", memory::copy),
-    Rule::new("alloc", memory::alloc),
-    Rule::new("memory_index", memory::index),
-    Rule::new("memory_subslice", memory::subslice),
-    Rule::new("memory_reinterpret", memory::reinterpret),
-    Rule::new("gathered", memory::gathered),
-    Rule::new("block", descriptors::block),
-    Rule::new("rows", descriptors::rows),
-    Rule::new("dot_scales", dots::scales),
-    Rule::new("blocks", nesting::blocks),
+pub(super) const RULES: &[VerifyRule] = &[
+    VerifyRule::new("same_types", same_types),
+    VerifyRule::new("same_shape", same_shape),
+    VerifyRule::new("same_element", same_element),
+    VerifyRule::new("same_layout", same_layout),
+    VerifyRule::new("rank", rank),
+    VerifyRule::new("elements", elements),
+    VerifyRule::new("at_least", at_least),
+    VerifyRule::new("at_most", at_most),
+    VerifyRule::new("one_or_more", one_or_more),
+    VerifyRule::new("as_many", as_many),
+    VerifyRule::new("mutable", mutable),
+    VerifyRule::new("shared_memory", shared_memory),
+    VerifyRule::new("foreign", foreign),
+    VerifyRule::new("numbers", numbers),
+    VerifyRule::new("whole_bytes", byte_elements),
+    VerifyRule::new("arithmetic", arithmetic),
+    VerifyRule::new("power_of_two", power_of_two),
+    VerifyRule::new("words", words),
+    VerifyRule::new("cache_policy", cache_policy::cache_policy),
+    VerifyRule::new("kernel", kernel),
+    VerifyRule::new("partitions", nesting::partitions),
+    VerifyRule::new("outside_partitions", nesting::outside_partitions),
+    VerifyRule::new("warp_yield", nesting::warp_yield),
+    VerifyRule::new("cluster", mbarriers::cluster),
+    VerifyRule::new("barrier", mbarriers::barrier),
+    VerifyRule::new("cast", cast),
+    VerifyRule::new("rounding", rounding),
+    VerifyRule::new("packed", packed),
+    VerifyRule::new("expand_dims", encodings::expand_dims),
+    VerifyRule::new("reduce", encodings::reduce),
+    VerifyRule::new("trans", encodings::trans),
+    VerifyRule::new("reshape", encodings::reshape),
+    VerifyRule::new("broadcast", encodings::broadcast),
+    VerifyRule::new("cat", encodings::cat),
+    VerifyRule::new("join", encodings::join),
+    VerifyRule::new("split", encodings::split),
+    VerifyRule::new("unpacked", encodings::unpacked),
+    VerifyRule::new("within_warp", encodings::within_warp),
+    VerifyRule::new("set_auto", encodings::set_auto),
+    VerifyRule::new("memory_trans", encodings::memory_trans),
+    VerifyRule::new("memory_reshape", encodings::memory_reshape),
+    VerifyRule::new("dot", dot_operands::dot),
+    VerifyRule::new("copy_of_memory", memory::copy),
+    VerifyRule::new("alloc", memory::alloc),
+    VerifyRule::new("memory_index", memory::index),
+    VerifyRule::new("memory_subslice", memory::subslice),
+    VerifyRule::new("memory_reinterpret", memory::reinterpret),
+    VerifyRule::new("gathered", memory::gathered),
+    VerifyRule::new("block", descriptors::block),
+    VerifyRule::new("rows", descriptors::rows),
+    VerifyRule::new("dot_scales", dots::scales),
+    VerifyRule::new("blocks", nesting::blocks),
 ];
 
-impl Check<'_> {
+impl OpContext<'_> {
     /// Checks the conditions of the operation's row.
-    pub(super) fn conditions(&self) -> Checked {
+    pub(super) fn conditions(&self) -> CheckResult {
         self.operation.definition.verify.iter().try_for_each(|condition| match condition {
             Condition::Types(rule) => self.rule(rule),
             Condition::Named { rule, arguments } => (rule.check)(self, arguments),
@@ -79,13 +79,13 @@ impl Check<'_> {
 }
 
 /// Checks that all values of the groups have the same type.
-fn same_types(check: &Check<'_>, groups: &[String]) -> Checked {
+fn same_types(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
     let types = check.types_of(groups);
     ensure(types.windows(2).all(|pair| pair[0] == pair[1]), || format!("{}: expected one type", listed(&types)))
 }
 
 /// Checks that all tensors of the groups have the same shape; scalars are not compared.
-fn same_shape(check: &Check<'_>, groups: &[String]) -> Checked {
+fn same_shape(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
     let tensors = check.tensors_of(groups);
     ensure(tensors.windows(2).all(|pair| pair[0].shape() == pair[1].shape()), || {
         format!("{} differ in shape", listed(&tensors))
@@ -93,7 +93,7 @@ fn same_shape(check: &Check<'_>, groups: &[String]) -> Checked {
 }
 
 /// Checks that all values of the groups have the same element type; the element type of a scalar is its own type.
-fn same_element(check: &Check<'_>, groups: &[String]) -> Checked {
+fn same_element(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
     let types = check.types_of(groups);
     ensure(types.windows(2).all(|pair| pair[0].element() == pair[1].element()), || {
         format!("{} differ in their element type", listed(&types))
@@ -101,7 +101,7 @@ fn same_element(check: &Check<'_>, groups: &[String]) -> Checked {
 }
 
 /// Checks that all tensors of the groups have the same layout, or all none; scalars are not compared.
-fn same_layout(check: &Check<'_>, groups: &[String]) -> Checked {
+fn same_layout(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
     let tensors = check.tensors_of(groups);
     ensure(tensors.windows(2).all(|pair| pair[0].layout() == pair[1].layout()), || {
         format!("{} differ in layout", listed(&tensors))
@@ -109,7 +109,7 @@ fn same_layout(check: &Check<'_>, groups: &[String]) -> Checked {
 }
 
 /// Checks rule `rank(group 1 2)`: each value of the group has one of these numbers of axes; a scalar has 0.
-fn rank(check: &Check<'_>, arguments: &[String]) -> Checked {
+fn rank(check: &OpContext<'_>, arguments: &[String]) -> CheckResult {
     let Some((group, ranks)) = arguments.split_first() else { return Ok(()) };
     for ty in check.group_types(group) {
         let rank = ty.shape().map_or(0, <[u64]>::len);
@@ -121,7 +121,7 @@ fn rank(check: &Check<'_>, arguments: &[String]) -> Checked {
 }
 
 /// Checks rule `elements(group i16 i32)`: the elements of each value of the group are of one of these types.
-fn elements(check: &Check<'_>, arguments: &[String]) -> Checked {
+fn elements(check: &OpContext<'_>, arguments: &[String]) -> CheckResult {
     let Some((group, names)) = arguments.split_first() else { return Ok(()) };
     for ty in check.group_types(group) {
         ensure(names.contains(&ty.element().to_string()), || {
@@ -131,31 +131,31 @@ fn elements(check: &Check<'_>, arguments: &[String]) -> Checked {
     Ok(())
 }
 
-fn bound(check: &Check<'_>, arguments: &[String], holds: fn(i64, i64) -> bool, words: &str) -> Checked {
+fn bound(check: &OpContext<'_>, arguments: &[String], holds: fn(i64, i64) -> bool, words: &str) -> CheckResult {
     let [name, limit] = arguments else { return Ok(()) };
     let (Some(value), Ok(limit)) = (check.integer(name), limit.parse::<i64>()) else { return Ok(()) };
     ensure(holds(value, limit), || format!("`{name} = {value}`: expected {words} {limit}"))
 }
 
 /// Checks rule `at_least(count 1)`: the integer attribute, if present, is not below the number.
-fn at_least(check: &Check<'_>, arguments: &[String]) -> Checked {
+fn at_least(check: &OpContext<'_>, arguments: &[String]) -> CheckResult {
     bound(check, arguments, |value, limit| value >= limit, "at least")
 }
 
 /// Checks rule `at_most(mode 3)`: the integer attribute, if present, is not above the number, nor below zero.
-fn at_most(check: &Check<'_>, arguments: &[String]) -> Checked {
+fn at_most(check: &OpContext<'_>, arguments: &[String]) -> CheckResult {
     bound(check, arguments, |value, limit| (0..=limit).contains(&value), "a number from 0 to")
 }
 
 /// Checks that each of the groups has at least one value.
-fn one_or_more(check: &Check<'_>, groups: &[String]) -> Checked {
+fn one_or_more(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
     groups.iter().try_for_each(|group| {
         ensure(!check.group_types(group).is_empty(), || format!("`{group}` has no value: expected at least one"))
     })
 }
 
 /// Checks that two groups have the same number of values; the types of the values are not compared.
-fn as_many(check: &Check<'_>, groups: &[String]) -> Checked {
+fn as_many(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
     let [left, right] = groups else { return Ok(()) };
     let (values, others) = (check.group_types(left), check.group_types(right));
     ensure(values.len() == others.len(), || {
@@ -164,7 +164,7 @@ fn as_many(check: &Check<'_>, groups: &[String]) -> Checked {
 }
 
 /// Checks that the memory of each group can be written: memory types have `mutable`.
-fn mutable(check: &Check<'_>, groups: &[String]) -> Checked {
+fn mutable(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
     check.types_of(groups).into_iter().try_for_each(|ty| {
         ensure(ty.as_memory().is_none_or(|memory| memory.mutable), || {
             format!("`{ty}` is written: expected memory that is `mutable`")
@@ -173,7 +173,7 @@ fn mutable(check: &Check<'_>, groups: &[String]) -> Checked {
 }
 
 /// Checks that each tensor in memory of the groups is in shared memory.
-fn shared_memory(check: &Check<'_>, groups: &[String]) -> Checked {
+fn shared_memory(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
     check.types_of(groups).into_iter().try_for_each(|ty| {
         ensure(ty.as_memory().is_none_or(MemDescType::is_shared), || {
             format!("`{ty}`: expected a tensor in shared memory")
@@ -182,7 +182,7 @@ fn shared_memory(check: &Check<'_>, groups: &[String]) -> Checked {
 }
 
 /// Checks that `tt.bitcast` turns pointers only into pointers of the same address space, and numbers only into numbers.
-fn cast(check: &Check<'_>, _: &[String]) -> Checked {
+fn cast(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     let (Some(from), Some(to)) = (check.group_type("src"), check.result_type()) else { return Ok(()) };
     match (from.element(), to.element()) {
         (TileType::Pointer(left), TileType::Pointer(right)) => {
@@ -196,7 +196,7 @@ fn cast(check: &Check<'_>, _: &[String]) -> Checked {
 }
 
 /// Checks that a `tt.fp_to_fp` to a narrower type has a rounding mode.
-fn rounding(check: &Check<'_>, _: &[String]) -> Checked {
+fn rounding(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     let (Some(from), Some(to)) = (check.group_type("src"), check.result_type()) else { return Ok(()) };
     let is_narrower = from.element_bits() > to.element_bits();
     ensure(!is_narrower || check.operation.attributes.get("rounding").is_some(), || {
@@ -205,7 +205,7 @@ fn rounding(check: &Check<'_>, _: &[String]) -> Checked {
 }
 
 /// Checks inline assembly on packed elements: the number of elements of each operand is a multiple of `packed_element`.
-fn packed(check: &Check<'_>, _: &[String]) -> Checked {
+fn packed(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     let Some(pack) = check.integer("packed_element").map(|pack| u64::from(pack as u32)) else { return Ok(()) };
     let shapes = check.operation.operands.iter().filter_map(|value| check.ty(*value).shape());
     for shape in shapes {
@@ -218,12 +218,12 @@ fn packed(check: &Check<'_>, _: &[String]) -> Checked {
 }
 
 /// Checks that the operation is in a function that can be launched.
-fn kernel(check: &Check<'_>, _: &[String]) -> Checked {
+fn kernel(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     ensure(check.context.is_entry, || format!("`@{}` is no kernel: expected a public function", check.function.name))
 }
 
 /// Checks that the elements of the groups are numbers or pointers, and not of type `index`.
-fn numbers(check: &Check<'_>, groups: &[String]) -> Checked {
+fn numbers(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
     check.types_of(groups).into_iter().try_for_each(|ty| {
         let fits = matches!(ty.element(), TileType::Integer(..) | TileType::Float(_) | TileType::Pointer(_));
         ensure(fits, || format!("`{ty}`: expected integers, floating-point numbers or pointers"))
@@ -233,7 +233,7 @@ fn numbers(check: &Check<'_>, groups: &[String]) -> Checked {
 /// Checks that the elements of the groups are numbers of MLIR's dialect `arith`.
 ///
 /// These are signless integers, floating-point numbers and `index`.
-fn arithmetic(check: &Check<'_>, groups: &[String]) -> Checked {
+fn arithmetic(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
     check.types_of(groups).into_iter().try_for_each(|ty| {
         let fits = matches!(
             ty.element(),
@@ -245,7 +245,7 @@ fn arithmetic(check: &Check<'_>, groups: &[String]) -> Checked {
 
 /// Checks rule `foreign(group llvm.ptr)`: each type of the group is one of another dialect whose text starts with this
 /// name.
-fn foreign(check: &Check<'_>, arguments: &[String]) -> Checked {
+fn foreign(check: &OpContext<'_>, arguments: &[String]) -> CheckResult {
     let [group, name] = arguments else { return Ok(()) };
     check.group_types(group).into_iter().try_for_each(|ty| {
         let prefix = format!("!{name}");
@@ -255,7 +255,7 @@ fn foreign(check: &Check<'_>, arguments: &[String]) -> Checked {
 }
 
 /// Checks that each element of the groups has at least 8 bits.
-fn byte_elements(check: &Check<'_>, groups: &[String]) -> Checked {
+fn byte_elements(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
     check.types_of(groups).into_iter().try_for_each(|ty| {
         let bits = ty.element_bits().unwrap_or(64);
         ensure(bits >= 8, || format!("`{ty}` has elements of {bits} bits: expected 8 at least"))
@@ -263,7 +263,7 @@ fn byte_elements(check: &Check<'_>, groups: &[String]) -> Checked {
 }
 
 /// Checks that each of the integer attributes, if present, is a power of two.
-fn power_of_two(check: &Check<'_>, names: &[String]) -> Checked {
+fn power_of_two(check: &OpContext<'_>, names: &[String]) -> CheckResult {
     names.iter().try_for_each(|name| {
         let value = check.integer(name);
         let fits = value.is_none_or(|value| u64::try_from(value).is_ok_and(u64::is_power_of_two));
@@ -272,7 +272,7 @@ fn power_of_two(check: &Check<'_>, names: &[String]) -> Checked {
 }
 
 /// Checks rule `words(kind load store)`: the attribute is one of these words, or several with `|` between them.
-fn words(check: &Check<'_>, arguments: &[String]) -> Checked {
+fn words(check: &OpContext<'_>, arguments: &[String]) -> CheckResult {
     let Some((name, known)) = arguments.split_first() else { return Ok(()) };
     let Some(text) = check.text(name) else { return Ok(()) };
     let unknown = text.split('|').map(str::trim).find(|word| !known.iter().any(|known| known == word));

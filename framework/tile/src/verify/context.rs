@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use tilewright_layout::Families;
 
 use super::layouts::check_type;
-use super::{Checked, Rules, ensure};
+use super::{CheckResult, VerifyRules, ensure};
 
 /// Attributes that only modules have.
 const OF_MODULES: [&str; 3] = ["ttg.num-ctas", "ttg.threads-per-warp", "ttg.target"];
@@ -97,7 +97,7 @@ impl<'a> Context<'a> {
     }
 
     /// Checks that the function has no attribute of modules, and the types of its signature.
-    pub fn function(&self, function: &Function, rules: &Rules) -> Checked {
+    pub fn function(&self, function: &Function, rules: &VerifyRules) -> CheckResult {
         let misplaced = OF_MODULES.into_iter().find(|name| function.attributes.get(name).is_some());
         ensure(misplaced.is_none(), || {
             format!("`{}` is an attribute of modules, and not of functions", misplaced.unwrap_or_default())
@@ -117,9 +117,9 @@ fn partition_warps(operation: &crate::Operation, number: usize) -> Option<u64> {
     }
 }
 
-impl super::Check<'_> {
+impl super::OpContext<'_> {
     /// Checks that the operation has no attribute that belongs to modules.
-    pub(super) fn attribute_places(&self) -> Checked {
+    pub(super) fn attribute_places(&self) -> CheckResult {
         let misplaced =
             OF_MODULES.into_iter().chain([WARPS]).find(|name| self.operation.attributes.get(name).is_some());
         ensure(misplaced.is_none(), || {

@@ -1,11 +1,11 @@
 //! Checks regions, their arguments and terminators, calls and branches.
 
-use super::{Check, Checked, ensure, listed};
+use super::{CheckResult, OpContext, ensure, listed};
 use crate::op::name::{scf, tt};
 use crate::{Region, TileType, Value};
 
-impl Check<'_> {
-    pub(super) fn control(&self) -> Checked {
+impl OpContext<'_> {
+    pub(super) fn control(&self) -> CheckResult {
         self.check_successors()?;
         match self.operation.name() {
             tt::REDUCE => self.combination(tt::REDUCE_RETURN, true),
@@ -21,7 +21,7 @@ impl Check<'_> {
     }
 
     /// Checks that the operands that a branch passes to a block have the types of the block's arguments.
-    fn check_successors(&self) -> Checked {
+    fn check_successors(&self) -> CheckResult {
         for successor in &self.operation.successors {
             let brought = self.types(self.operation.operands.get(successor.operands.clone()).unwrap_or_default());
             let taken = self.types(self.body.arguments(successor.block));
@@ -45,12 +45,12 @@ impl Check<'_> {
         }
     }
 
-    fn takes(&self, region: Region, expected: &[&TileType]) -> Checked {
+    fn takes(&self, region: Region, expected: &[&TileType]) -> CheckResult {
         let taken = self.entry_types(region);
         ensure(taken == expected, || format!("a region takes {}: expected {}", listed(&taken), listed(expected)))
     }
 
-    fn gives(&self, region: Region, name: &str, expected: &[&TileType]) -> Checked {
+    fn gives(&self, region: Region, name: &str, expected: &[&TileType]) -> CheckResult {
         let given = self.types(self.ending(region, name)?);
         ensure(given == expected, || format!("`{name}` yields {}: expected {}", listed(&given), listed(expected)))
     }
@@ -58,7 +58,7 @@ impl Check<'_> {
     /// Checks a reduction or scan: its region, which ends with `ending`, combines two elements of each tensor into one.
     ///
     /// With `drops_axis`, the results have the operands' shape without the axis; otherwise they have the same shape.
-    fn combination(&self, ending: &str, drops_axis: bool) -> Checked {
+    fn combination(&self, ending: &str, drops_axis: bool) -> CheckResult {
         let Some(region) = self.operation.regions.first() else { return Ok(()) };
         let sources = self.types(&self.operation.operands);
         ensure(!sources.is_empty(), || "there is nothing to combine".to_owned())?;
@@ -87,7 +87,7 @@ impl Check<'_> {
 
     /// Checks `tt.map_elementwise`: its region takes `pack` elements of each operand, and yields `pack` elements of
     /// each result.
-    fn mapped(&self) -> Checked {
+    fn mapped(&self) -> CheckResult {
         let Some(region) = self.operation.regions.first() else { return Ok(()) };
         let pack = self.integer("pack").and_then(|pack| usize::try_from(pack).ok()).filter(|pack| *pack > 0);
         let Some(pack) = pack else { return Err("`pack` is not above zero".to_owned()) };
@@ -103,7 +103,7 @@ impl Check<'_> {
         self.gives(*region, tt::MAP_ELEMENTWISE_RETURN, &packed(&self.operation.results))
     }
 
-    fn counted_loop(&self) -> Checked {
+    fn counted_loop(&self) -> CheckResult {
         let (Some(region), Some(counter)) = (self.operation.regions.first(), self.operand_type("lowerBound")) else {
             return Ok(());
         };
@@ -121,7 +121,7 @@ impl Check<'_> {
         self.gives(*region, scf::YIELD, &carried)
     }
 
-    fn branches(&self) -> Checked {
+    fn branches(&self) -> CheckResult {
         let results = self.types(&self.operation.results);
         for (index, region) in self.operation.regions.iter().enumerate() {
             if index == 1 && self.body.blocks(*region).is_empty() {
@@ -133,7 +133,7 @@ impl Check<'_> {
         Ok(())
     }
 
-    fn conditional_loop(&self) -> Checked {
+    fn conditional_loop(&self) -> CheckResult {
         let [before, after] = self.operation.regions[..] else { return Ok(()) };
         let carried = self.types(&self.operation.operands);
         let results = self.types(&self.operation.results);
@@ -147,7 +147,7 @@ impl Check<'_> {
         self.gives(after, scf::YIELD, &carried)
     }
 
-    fn call(&self) -> Checked {
+    fn call(&self) -> CheckResult {
         let Some(name) = self.operation.attributes.get("callee").and_then(crate::Attribute::as_text) else {
             return Err("`callee` is missing".to_owned());
         };
@@ -163,7 +163,7 @@ impl Check<'_> {
         })
     }
 
-    fn returns(&self) -> Checked {
+    fn returns(&self) -> CheckResult {
         let given = self.types(&self.operation.operands);
         ensure(given.iter().copied().eq(&self.function.signature.results), || {
             let expected: Vec<_> = self.function.signature.results.iter().collect();

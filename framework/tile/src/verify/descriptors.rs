@@ -1,10 +1,10 @@
 //! Defines the rules of tensor descriptors.
 
-use super::{Check, Checked, ensure};
+use super::{CheckResult, OpContext, ensure};
 use crate::op::name::tt;
 use crate::{TensorDescriptorType, TileType};
 
-fn descriptor<'c>(check: &'c Check<'_>) -> Option<&'c TensorDescriptorType> {
+fn descriptor<'c>(check: &'c OpContext<'_>) -> Option<&'c TensorDescriptorType> {
     match check.group_type("desc")? {
         TileType::Descriptor(descriptor) => Some(descriptor),
         _ => None,
@@ -27,7 +27,7 @@ fn count(shape: &[u64]) -> u64 {
 }
 
 /// Checks rule `block(tensor)`: the tensor has the element type and the number of elements of the descriptor's block.
-pub(super) fn block(check: &Check<'_>, groups: &[String]) -> Checked {
+pub(super) fn block(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
     let Some(group) = groups.first() else { return Ok(()) };
     let (Some(descriptor), Some(tensor)) = (descriptor(check), check.group_type(group)) else { return Ok(()) };
     ensure(is_element(&descriptor.element, tensor.element()), || {
@@ -41,7 +41,7 @@ pub(super) fn block(check: &Check<'_>, groups: &[String]) -> Checked {
 
 /// Checks rule `rows(tensor)`: the tensor has a row for each of the indices `x_offsets`, and a row is a block of the
 /// descriptor.
-pub(super) fn rows(check: &Check<'_>, groups: &[String]) -> Checked {
+pub(super) fn rows(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
     let Some(group) = groups.first() else { return Ok(()) };
     let (Some(descriptor), Some(tensor)) = (descriptor(check), check.group_type(group)) else { return Ok(()) };
     let block = &descriptor.shape;

@@ -5,7 +5,7 @@ use tilewright_layout::FamilySpec;
 use super::layout_parameters::{
     bases, is_permutation, is_permutation_matrix, is_power, named_bases, named_number, number, numbers, power, product,
 };
-use super::{Checked, Distribution, DotOperand, LayoutRules, Rules, Storage, ensure};
+use super::{CheckResult, Distribution, DotOperand, LayoutRules, Storage, VerifyRules, ensure};
 
 /// The rules of each family.
 pub(super) const LAYOUTS: &[&dyn LayoutRules] = &[&Blocked, &Slice, &DotOp, &Linear, &GenericLinear, &Auto];
@@ -15,7 +15,7 @@ const BASES: [[&str; 2]; 4] =
     [["register", "reg_bases"], ["lane", "lane_bases"], ["warp", "warp_bases"], ["block", "block_bases"]];
 
 /// Checks that `order` has each axis once.
-pub(super) fn check_order(spec: &FamilySpec) -> Checked {
+pub(super) fn check_order(spec: &FamilySpec) -> CheckResult {
     let Some(order) = numbers(spec, "order") else { return Ok(()) };
     ensure(is_permutation(&order), || {
         format!("`order = {order:?}`: expected each axis from 0 to {} once", order.len().saturating_sub(1))
@@ -23,7 +23,7 @@ pub(super) fn check_order(spec: &FamilySpec) -> Checked {
 }
 
 /// The distribution of a layout by the rules of its family; `None` if it has no rules, or if they do not determine it.
-fn distribution(spec: &FamilySpec, rules: &Rules) -> Option<Distribution> {
+fn distribution(spec: &FamilySpec, rules: &VerifyRules) -> Option<Distribution> {
     rules.layout(&spec.name)?.distribution(spec, rules)
 }
 
@@ -44,7 +44,7 @@ impl LayoutRules for Blocked {
         &["size_per_thread", "threads_per_warp", "warps_per_cta", "order", "cga_layout"]
     }
 
-    fn check(&self, spec: &FamilySpec, _: &Rules) -> Checked {
+    fn check(&self, spec: &FamilySpec, _: &VerifyRules) -> CheckResult {
         let sizes = [
             ("size_per_thread", "sizePerThread"),
             ("threads_per_warp", "threadsPerWarp"),
@@ -67,7 +67,7 @@ impl LayoutRules for Blocked {
         check_order(spec)
     }
 
-    fn distribution(&self, spec: &FamilySpec, _: &Rules) -> Option<Distribution> {
+    fn distribution(&self, spec: &FamilySpec, _: &VerifyRules) -> Option<Distribution> {
         Some(Distribution {
             rank: numbers(spec, "order")?.len(),
             lanes: Some(product(&numbers(spec, "threads_per_warp")?)),
@@ -76,7 +76,7 @@ impl LayoutRules for Blocked {
         })
     }
 
-    fn check_dot_operand(&self, operand: &DotOperand<'_>) -> Checked {
+    fn check_dot_operand(&self, operand: &DotOperand<'_>) -> CheckResult {
         ensure(operand.k_width == 0, || {
             format!("`kWidth = {}`: operands of a blocked layout have none", operand.k_width)
         })
@@ -96,7 +96,7 @@ impl LayoutRules for Slice {
         Storage::Registers
     }
 
-    fn check(&self, spec: &FamilySpec, rules: &Rules) -> Checked {
+    fn check(&self, spec: &FamilySpec, rules: &VerifyRules) -> CheckResult {
         let Some(parent) = spec.parent.as_deref() else { return Err("`parent` is missing".to_owned()) };
         let family = rules.layout(&parent.name);
         ensure(!family.is_some_and(|family| is_elsewhere(family.storage())), || {
@@ -110,7 +110,7 @@ impl LayoutRules for Slice {
         })
     }
 
-    fn distribution(&self, spec: &FamilySpec, rules: &Rules) -> Option<Distribution> {
+    fn distribution(&self, spec: &FamilySpec, rules: &VerifyRules) -> Option<Distribution> {
         let parent = distribution(spec.parent.as_deref()?, rules)?;
         Some(Distribution { rank: parent.rank.checked_sub(1)?, ..parent })
     }
@@ -138,7 +138,7 @@ impl LayoutRules for DotOp {
         &["op_idx", "operand_index", "k_width"]
     }
 
-    fn check(&self, spec: &FamilySpec, rules: &Rules) -> Checked {
+    fn check(&self, spec: &FamilySpec, rules: &VerifyRules) -> CheckResult {
         let index = named_number(spec, ["op_idx", "operand_index"]).unwrap_or(0);
         ensure(index == 0 || index == 1, || format!("`opIdx = {index}`: expected 0 for operand A or 1 for B"))?;
         let Some(parent) = spec.parent.as_deref() else { return Err("`parent` is missing".to_owned()) };
@@ -146,7 +146,7 @@ impl LayoutRules for DotOp {
         rules.layout(&parent.name).map_or(Ok(()), |family| family.check_dot_operand(&operand))
     }
 
-    fn distribution(&self, spec: &FamilySpec, rules: &Rules) -> Option<Distribution> {
+    fn distribution(&self, spec: &FamilySpec, rules: &VerifyRules) -> Option<Distribution> {
         distribution(spec.parent.as_deref()?, rules)
     }
 }
@@ -176,7 +176,7 @@ impl LayoutRules for Linear {
         Storage::Registers
     }
 
-    fn check(&self, spec: &FamilySpec, _: &Rules) -> Checked {
+    fn check(&self, spec: &FamilySpec, _: &VerifyRules) -> CheckResult {
         let mut all = Vec::new();
         for names in BASES {
             if !names.into_iter().any(|name| spec.attributes.contains_key(name)) {
@@ -192,7 +192,7 @@ impl LayoutRules for Linear {
         })
     }
 
-    fn distribution(&self, spec: &FamilySpec, _: &Rules) -> Option<Distribution> {
+    fn distribution(&self, spec: &FamilySpec, _: &VerifyRules) -> Option<Distribution> {
         distribution_of_bases(spec)
     }
 }
@@ -210,7 +210,7 @@ impl LayoutRules for GenericLinear {
         Storage::Any
     }
 
-    fn check(&self, spec: &FamilySpec, _: &Rules) -> Checked {
+    fn check(&self, spec: &FamilySpec, _: &VerifyRules) -> CheckResult {
         for names in BASES.into_iter().filter(|names| names[0] != "warp") {
             let bases = named_bases(spec, names).unwrap_or_default();
             if let Some(skewed) = bases.iter().find(|basis| is_skewed(basis)) {
@@ -220,7 +220,7 @@ impl LayoutRules for GenericLinear {
         Ok(())
     }
 
-    fn distribution(&self, spec: &FamilySpec, _: &Rules) -> Option<Distribution> {
+    fn distribution(&self, spec: &FamilySpec, _: &VerifyRules) -> Option<Distribution> {
         distribution_of_bases(spec)
     }
 }

@@ -2,12 +2,12 @@
 
 use super::encodings::layout_text;
 use super::layout_parameters::{named_number, number};
-use super::{Check, Checked, DotOperand, Storage, ensure};
+use super::{CheckResult, DotOperand, OpContext, Storage, ensure};
 use crate::{LayoutName, TensorType, TileType};
 
 /// Checks `tt.dot`: the operands' elements have the same width, and their layouts are those that the result's layout
 /// requires.
-pub(super) fn dot(check: &Check<'_>, _: &[String]) -> Checked {
+pub(super) fn dot(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     let tensor = |group: &str| check.operand_type(group).and_then(TileType::as_tensor);
     let (Some(a), Some(b), Some(c)) = (tensor("a"), tensor("b"), tensor("c")) else { return Ok(()) };
     let widths = (a.element_bits(), b.element_bits());
@@ -42,7 +42,7 @@ pub(super) fn dot(check: &Check<'_>, _: &[String]) -> Checked {
 }
 
 /// Checks that operand `name` (`A` or `B`) has at least the number of elements along K that the result's layout needs.
-fn check_least_k(check: &Check<'_>, layout: &LayoutName, k: Option<&u64>, name: &str) -> Checked {
+fn check_least_k(check: &OpContext<'_>, layout: &LayoutName, k: Option<&u64>, name: &str) -> CheckResult {
     let spec = layout.spec();
     let Some(parent) = spec.parent.as_deref() else { return Ok(()) };
     let Some(family) = check.rules().layout(&parent.name) else { return Ok(()) };
@@ -54,7 +54,7 @@ fn check_least_k(check: &Check<'_>, layout: &LayoutName, k: Option<&u64>, name: 
 
 /// Checks the layout of operand `name` (`A` or `B`): its index is that of the operand, and its parent the result's
 /// layout.
-fn dot_operand(check: &Check<'_>, layout: &LayoutName, result: &LayoutName, name: &str) -> Checked {
+fn dot_operand(check: &OpContext<'_>, layout: &LayoutName, result: &LayoutName, name: &str) -> CheckResult {
     let spec = layout.spec();
     let index = i64::from(name == "B");
     let is_operand = spec.name == "dot_op" || spec.name == "dot_operand";

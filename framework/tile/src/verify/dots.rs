@@ -1,11 +1,11 @@
 //! Checks the shapes of dots.
 
-use super::{Check, Checked, ensure};
+use super::{CheckResult, OpContext, ensure};
 use crate::op::name::tt;
 use crate::{Attribute, TileType};
 
-impl Check<'_> {
-    pub(super) fn check_dots(&self) -> Checked {
+impl OpContext<'_> {
+    pub(super) fn check_dots(&self) -> CheckResult {
         let name = self.operation.name();
         let ([a_lines, a_k], [b_lines, b_k]) = match name {
             tt::DOT => ([1, 1], [1, 1]),
@@ -51,7 +51,7 @@ impl Check<'_> {
 
     /// Checks the shape of the scales of A and B: one line for each row of A or column of B, and in a line a number of
     /// blocks that divides K.
-    fn scales(&self, batches: usize, [rows, columns]: [u64; 2], k: u64) -> Checked {
+    fn scales(&self, batches: usize, [rows, columns]: [u64; 2], k: u64) -> CheckResult {
         let sides = [("a_scale", rows, k), ("b_scale", columns, k)];
         for (group, lines, k) in sides {
             let Some(scale) = self.operand_type(group).and_then(TileType::shape) else { continue };
@@ -63,7 +63,7 @@ impl Check<'_> {
 }
 
 /// Checks `tt.dot_scaled`: each scale is for 16 or 32 elements along K.
-pub(super) fn scales(check: &Check<'_>, _: &[String]) -> Checked {
+pub(super) fn scales(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     for (operand, scale, word, pack) in
         [("a", "a_scale", "a_elem_type", "lhs_k_pack"), ("b", "b_scale", "b_elem_type", "rhs_k_pack")]
     {

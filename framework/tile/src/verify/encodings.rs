@@ -7,7 +7,7 @@ use tilewright_layout::FamilySpec;
 
 use super::bases::Bases;
 use super::layout_parameters::{number, power};
-use super::{Check, Checked, ensure};
+use super::{CheckResult, OpContext, ensure};
 use crate::{Attribute, LayoutName, MemDescType, TensorType, TileType};
 
 /// Returns the slice of a layout along an axis: the layout without this axis.
@@ -32,7 +32,7 @@ fn both(from: Option<&LayoutName>, to: Option<&LayoutName>) -> Result<bool, Stri
     Ok(from.is_some())
 }
 
-impl Check<'_> {
+impl OpContext<'_> {
     /// Returns the types of the first operand and the first result; `None` unless both are tensors.
     fn tensors(&self) -> Option<(&TensorType, &TensorType)> {
         let operand = self.operation.operands.first().and_then(|value| self.ty(*value).as_tensor())?;
@@ -57,7 +57,7 @@ impl Check<'_> {
 }
 
 /// Checks `tt.expand_dims`: the operand's layout is a slice along the new axis, and the result's is its parent.
-pub(super) fn expand_dims(check: &Check<'_>, _: &[String]) -> Checked {
+pub(super) fn expand_dims(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     let (Some((from, to)), Some(axis)) = (check.tensors(), check.axis_attribute()) else { return Ok(()) };
     if !both(from.layout.as_ref(), to.layout.as_ref())? {
         return Ok(());
@@ -84,7 +84,7 @@ pub(super) fn expand_dims(check: &Check<'_>, _: &[String]) -> Checked {
 }
 
 /// Checks `tt.reduce`: a result's layout is the slice of the operand's along the reduced axis.
-pub(super) fn reduce(check: &Check<'_>, _: &[String]) -> Checked {
+pub(super) fn reduce(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     let Some(axis) = check.axis_attribute() else { return Ok(()) };
     for (operand, result) in check.operation.operands.iter().zip(&check.operation.results) {
         let (from, to) = (check.ty(*operand), check.ty(*result));
@@ -108,7 +108,7 @@ pub(super) fn reduce(check: &Check<'_>, _: &[String]) -> Checked {
 }
 
 /// Checks `tt.trans`: the result's layout is the operand's with its axes in the new order.
-pub(super) fn trans(check: &Check<'_>, _: &[String]) -> Checked {
+pub(super) fn trans(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     let (Some((from, to)), Some(order)) = (check.tensors(), check.order_attribute()) else { return Ok(()) };
     if !both(from.layout.as_ref(), to.layout.as_ref())? {
         return Ok(());
@@ -127,7 +127,7 @@ pub(super) fn trans(check: &Check<'_>, _: &[String]) -> Checked {
 }
 
 /// Checks `tt.reshape` without `allow_reorder`: each element keeps its register, lane, warp and block.
-pub(super) fn reshape(check: &Check<'_>, _: &[String]) -> Checked {
+pub(super) fn reshape(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     let Some((from, to)) = check.tensors() else { return Ok(()) };
     if !both(from.layout.as_ref(), to.layout.as_ref())? || check.operation.attributes.get("allow_reorder").is_some() {
         return Ok(());
@@ -145,7 +145,7 @@ pub(super) fn reshape(check: &Check<'_>, _: &[String]) -> Checked {
 }
 
 /// Checks `tt.broadcast`: the result's layout is the operand's along the axes that do not grow.
-pub(super) fn broadcast(check: &Check<'_>, _: &[String]) -> Checked {
+pub(super) fn broadcast(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     let Some((from, to)) = check.tensors() else { return Ok(()) };
     let (Some(source), Some(result)) = (&from.layout, &to.layout) else { return Ok(()) };
     if source == result {
@@ -165,7 +165,7 @@ pub(super) fn broadcast(check: &Check<'_>, _: &[String]) -> Checked {
 /// verifier builds the tensor's layout.
 ///
 /// The inner error says that the lanes do not hold pairs of elements along the axis in their registers.
-fn half(check: &Check<'_>, spec: &FamilySpec, shape: &[u64], axis: usize) -> Option<Result<Bases, String>> {
+fn half(check: &OpContext<'_>, spec: &FamilySpec, shape: &[u64], axis: usize) -> Option<Result<Bases, String>> {
     let mut all = check.distributed(spec, shape)?;
     let pair: Vec<u64> = (0..shape.len()).map(|at| u64::from(at == axis)).collect();
     let registers = all.0.get_mut("register")?;
@@ -178,7 +178,7 @@ fn half(check: &Check<'_>, spec: &FamilySpec, shape: &[u64], axis: usize) -> Opt
 
 /// Checks `tt.join` and `tt.split`: one register bit of the joined tensor selects a part, and the other bits are the
 /// part's layout.
-fn pair(check: &Check<'_>, joined: &TensorType, part: &TensorType) -> Checked {
+fn pair(check: &OpContext<'_>, joined: &TensorType, part: &TensorType) -> CheckResult {
     let (Some(all), Some(part_layout)) = (&joined.layout, &part.layout) else { return Ok(()) };
     let axis = joined.shape.len().saturating_sub(1);
     let Some(half) = half(check, all.spec(), &joined.shape, axis) else { return Ok(()) };
@@ -191,7 +191,7 @@ fn pair(check: &Check<'_>, joined: &TensorType, part: &TensorType) -> Checked {
 }
 
 /// Checks `tt.cat`: the result takes twice as many registers of a lane as one operand.
-pub(super) fn cat(check: &Check<'_>, _: &[String]) -> Checked {
+pub(super) fn cat(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     let Some((from, to)) = check.tensors() else { return Ok(()) };
     let (Some(source), Some(result)) = (&from.layout, &to.layout) else { return Ok(()) };
     let counts = (check.distributed(source.spec(), &from.shape), check.distributed(result.spec(), &to.shape));
@@ -208,14 +208,14 @@ pub(super) fn cat(check: &Check<'_>, _: &[String]) -> Checked {
 }
 
 /// Checks `tt.join`: the result's layout without its last axis is that of the operands.
-pub(super) fn join(check: &Check<'_>, _: &[String]) -> Checked {
+pub(super) fn join(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     let Some((from, to)) = check.tensors() else { return Ok(()) };
     both(from.layout.as_ref(), to.layout.as_ref())?;
     pair(check, to, from)
 }
 
 /// Checks `tt.split`: the results' layout is the operand's without its last axis.
-pub(super) fn split(check: &Check<'_>, _: &[String]) -> Checked {
+pub(super) fn split(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     let Some((from, to)) = check.tensors() else { return Ok(()) };
     both(from.layout.as_ref(), to.layout.as_ref())?;
     pair(check, from, to)
@@ -224,7 +224,7 @@ pub(super) fn split(check: &Check<'_>, _: &[String]) -> Checked {
 /// Checks rule `unpacked(bytes numbers)`: the two numbers of a byte are in two registers of the byte's lane.
 ///
 /// If the layout of the numbers is `linear`, these registers must be adjacent.
-pub(super) fn unpacked(check: &Check<'_>, groups: &[String]) -> Checked {
+pub(super) fn unpacked(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
     let [bytes, numbers] = groups else { return Ok(()) };
     let tensor = |group: &String| check.group_type(group).and_then(TileType::as_tensor);
     let (Some(from), Some(to), Some(axis)) = (tensor(bytes), tensor(numbers), check.axis_attribute()) else {
@@ -257,7 +257,7 @@ pub(super) fn unpacked(check: &Check<'_>, groups: &[String]) -> Checked {
 }
 
 /// Checks `ttg.convert_layout` with `force_warp_shuffle`: elements stay in their warp and block.
-pub(super) fn within_warp(check: &Check<'_>, _: &[String]) -> Checked {
+pub(super) fn within_warp(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     if check.operation.attributes.get("force_warp_shuffle").is_none() {
         return Ok(());
     }
@@ -271,7 +271,7 @@ pub(super) fn within_warp(check: &Check<'_>, _: &[String]) -> Checked {
 }
 
 /// Checks `ttg.memdesc_trans`: the result is the operand with its axes in the new order.
-pub(super) fn memory_trans(check: &Check<'_>, _: &[String]) -> Checked {
+pub(super) fn memory_trans(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     let (Some((from, to)), Some(order)) = (check.memories(), check.order_attribute()) else { return Ok(()) };
     ensure(from.mutable == to.mutable, || "the operand and the result must both be mutable, or neither".to_owned())?;
     ensure(from.space == to.space, || "the operand and the result must be in one memory".to_owned())?;
@@ -304,7 +304,7 @@ pub(super) fn memory_trans(check: &Check<'_>, _: &[String]) -> Checked {
 }
 
 /// Checks `ttg.memdesc_reshape`: each element keeps its address.
-pub(super) fn memory_reshape(check: &Check<'_>, _: &[String]) -> Checked {
+pub(super) fn memory_reshape(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     let Some((from, to)) = check.memories() else { return Ok(()) };
     ensure(from.mutable == to.mutable, || "the operand and the result must both be mutable, or neither".to_owned())?;
     ensure(from.space == to.space, || "the operand and the result must be in one memory".to_owned())?;
@@ -324,7 +324,7 @@ pub(super) fn memory_reshape(check: &Check<'_>, _: &[String]) -> Checked {
 }
 
 /// Checks `gluon.set_auto_layout`: the operand's layout is one to be inferred, and the result's is not.
-pub(super) fn set_auto(check: &Check<'_>, _: &[String]) -> Checked {
+pub(super) fn set_auto(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     let Some((from, to)) = check.tensors() else { return Ok(()) };
     let is_auto = |tensor: &TensorType| {
         tensor.layout.as_ref().is_some_and(|layout| layout.text().starts_with("#gluon.auto_encoding"))

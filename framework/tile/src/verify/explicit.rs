@@ -1,12 +1,12 @@
 //! Rules of explicit-memory operations: views of global memory, tensors in shared memory, copies.
 
-use super::{Check, Checked, ensure};
+use super::{CheckResult, OpContext, ensure};
 use crate::op::name::tw;
 use crate::view_layout::StridedLayout;
 use crate::{Attribute, TileType};
 
-impl Check<'_> {
-    pub(super) fn explicit(&self) -> Checked {
+impl OpContext<'_> {
+    pub(super) fn explicit(&self) -> CheckResult {
         match self.operation.name() {
             tw::GLOBAL_VIEW => self.global_view(),
             tw::SLICE => self.slice(),
@@ -25,7 +25,7 @@ impl Check<'_> {
         text.map(|text| StridedLayout::parse(text).map_err(|error| error.to_string())).transpose()
     }
 
-    fn global_view(&self) -> Checked {
+    fn global_view(&self) -> CheckResult {
         let Some(layout) = self.written_layout()? else { return Ok(()) };
         let (Some(TileType::View(view)), Some(pointer)) = (self.result_type(), self.operand_type("ptr")) else {
             return Ok(());
@@ -44,7 +44,7 @@ impl Check<'_> {
         })
     }
 
-    fn slice(&self) -> Checked {
+    fn slice(&self) -> CheckResult {
         let (Some(TileType::View(from)), Some(TileType::View(to))) = (self.operand_type("src"), self.result_type())
         else {
             return Ok(());
@@ -58,7 +58,7 @@ impl Check<'_> {
     }
 
     /// Checks `tw.gather`: the result has as many indices along the axis as the list.
-    fn listed(&self) -> Checked {
+    fn listed(&self) -> CheckResult {
         let (Some(TileType::View(from)), Some(TileType::View(to))) = (self.operand_type("src"), self.result_type())
         else {
             return Ok(());
@@ -76,7 +76,7 @@ impl Check<'_> {
         })
     }
 
-    fn shared_tensor(&self) -> Checked {
+    fn shared_tensor(&self) -> CheckResult {
         let shape = self.result_type().and_then(TileType::shape).unwrap_or_default();
         let odd = shape.iter().find(|size| !size.is_power_of_two());
         ensure(odd.is_none(), || format!("the size {} is not a power of two", odd.unwrap_or(&0)))?;
@@ -91,7 +91,7 @@ impl Check<'_> {
     }
 
     /// Checks a copy: it either has a result in registers or fills a destination; bounds apply to global memory only.
-    fn copy(&self) -> Checked {
+    fn copy(&self) -> CheckResult {
         let (Some(from), to) = (self.operand_type("src"), self.operand_type("dst")) else { return Ok(()) };
         let result = self.result_type();
         let to = match (to, result) {
@@ -117,14 +117,14 @@ impl Check<'_> {
         ensure(bounds == 0 || is_global, || "only what is in global memory may be missing".to_owned())
     }
 
-    fn mma(&self) -> Checked {
+    fn mma(&self) -> CheckResult {
         let shape = |group: &str| self.operand_type(group).and_then(TileType::shape).unwrap_or_default();
         let (a, b, c) = (shape("a"), shape("b"), shape("c"));
         let fits = a.len() == 2 && b.len() == 2 && c == [a[0], b[1]] && a[1] == b[0];
         ensure(fits, || format!("a dot of {a:?} and {b:?} does not have the result {c:?}"))
     }
 
-    fn kept(&self) -> Checked {
+    fn kept(&self) -> CheckResult {
         let (Some(from), Some(to)) = (self.operand_type("src"), self.result_type()) else { return Ok(()) };
         let is_cast = self.operation.name() == tw::CAST;
         ensure(from.shape() == to.shape() && (is_cast || from.element() == to.element()), || {
@@ -132,7 +132,7 @@ impl Check<'_> {
         })
     }
 
-    fn reduced(&self) -> Checked {
+    fn reduced(&self) -> CheckResult {
         let (Some(from), Some(to)) = (self.operand_type("src"), self.result_type()) else { return Ok(()) };
         let mut expected = from.shape().unwrap_or_default().to_vec();
         let axis =
@@ -148,7 +148,7 @@ impl Check<'_> {
 /// The shape of a tensor that a copy reads or fills.
 fn tile(ty: &TileType) -> Result<Vec<u64>, String> {
     let sizes = match ty {
-        TileType::View(view) => view.tile(),
+        TileType::View(view) => view.static_shape(),
         other => other.shape().map(<[u64]>::to_vec),
     };
     let sizes = sizes.ok_or_else(|| format!("`{ty}` is copied, and has axes of unknown sizes: slice them"))?;

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use tilewright_layout::FamilySpec;
 
-use super::{Checked, Rules, layout_parameters as parameters};
+use super::{CheckResult, VerifyRules, layout_parameters as parameters};
 use crate::{MemDescType, TileType};
 
 /// The name of shared memory, `#ttg.shared_memory`.
@@ -66,18 +66,18 @@ pub trait LayoutRules: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// A message about the first violated rule.
-    fn check(&self, _spec: &FamilySpec, _rules: &Rules) -> Checked {
+    fn check(&self, _spec: &FamilySpec, _rules: &VerifyRules) -> CheckResult {
         Ok(())
     }
 
     /// Returns the axes, lanes, warps and blocks of a distributed layout; `None` if the parameters do not determine
     /// them.
-    fn distribution(&self, _spec: &FamilySpec, _rules: &Rules) -> Option<Distribution> {
+    fn distribution(&self, _spec: &FamilySpec, _rules: &VerifyRules) -> Option<Distribution> {
         None
     }
 
     /// Number of axes of a layout; `None` if the parameters do not determine it.
-    fn rank(&self, spec: &FamilySpec, rules: &Rules) -> Option<usize> {
+    fn rank(&self, spec: &FamilySpec, rules: &VerifyRules) -> Option<usize> {
         self.distribution(spec, rules).map(|distribution| distribution.rank)
     }
 
@@ -94,7 +94,7 @@ pub trait LayoutRules: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// A message about the first violated rule.
-    fn check_memory(&self, _memory: &MemDescType, _rules: &Rules) -> Checked {
+    fn check_memory(&self, _memory: &MemDescType, _rules: &VerifyRules) -> CheckResult {
         Ok(())
     }
 
@@ -102,7 +102,7 @@ pub trait LayoutRules: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// A message about the first violated rule; by default, that dots have no such results.
-    fn check_dot_operand(&self, operand: &DotOperand<'_>) -> Checked {
+    fn check_dot_operand(&self, operand: &DotOperand<'_>) -> CheckResult {
         match self.storage() {
             Storage::Any => Ok(()),
             _ => Err(format!("its parent `{}` is no layout of a dot's result", operand.parent.name)),
@@ -114,7 +114,7 @@ pub trait LayoutRules: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// A message about the first violated rule.
-    fn check_dot_elements(&self, _spec: &FamilySpec, _element: &TileType, _precision: &str) -> Checked {
+    fn check_dot_elements(&self, _spec: &FamilySpec, _element: &TileType, _precision: &str) -> CheckResult {
         Ok(())
     }
 

@@ -4,18 +4,18 @@ use tilewright_layout::FamilySpec;
 
 use super::distributed_layouts::{has_skewed_warps, is_elsewhere};
 use super::layout_parameters::{bases, is_permutation_matrix};
-use super::{Check, Checked, Distribution, Rules, SHARED_MEMORY, Storage, ensure};
+use super::{CheckResult, Distribution, OpContext, SHARED_MEMORY, Storage, VerifyRules, ensure};
 use crate::{LayoutName, MemDescType, TileType};
 
 /// Number of axes of a layout; `None` if its family has no rules, or its parameters do not determine it.
-pub(super) fn rank(spec: &FamilySpec, rules: &Rules) -> Option<usize> {
+pub(super) fn rank(spec: &FamilySpec, rules: &VerifyRules) -> Option<usize> {
     rules.layout(&spec.name)?.rank(spec, rules)
 }
 
 /// Checks a layout attribute and its parents.
 ///
 /// A layout of another dialect than `ttg` is checked only if a rule set lists the dialect as complete.
-pub(super) fn check_attribute(layout: &LayoutName, rules: &Rules) -> Checked {
+pub(super) fn check_attribute(layout: &LayoutName, rules: &VerifyRules) -> CheckResult {
     let text = layout.text();
     let dialect = text.strip_prefix('#').and_then(|text| text.split_once('.')).map_or("", |(dialect, _)| dialect);
     let name = layout.spec().name.as_str();
@@ -32,7 +32,7 @@ pub(super) fn check_attribute(layout: &LayoutName, rules: &Rules) -> Checked {
     check_spec(layout.spec(), rules).map_err(|message| format!("the layout `{text}`: {message}"))
 }
 
-fn check_spec(spec: &FamilySpec, rules: &Rules) -> Checked {
+fn check_spec(spec: &FamilySpec, rules: &VerifyRules) -> CheckResult {
     let family = rules.layout(&spec.name);
     let known = family.map_or(&[][..], |family| family.parameters());
     let unknown = spec.attributes.keys().find(|key| !known.is_empty() && !known.contains(&key.as_str()));
@@ -46,7 +46,7 @@ fn check_spec(spec: &FamilySpec, rules: &Rules) -> Checked {
     family.map_or(Ok(()), |family| family.check(spec, rules))
 }
 
-fn check_cluster(spec: &FamilySpec, rules: &Rules) -> Checked {
+fn check_cluster(spec: &FamilySpec, rules: &VerifyRules) -> CheckResult {
     let Some(bases) = bases(spec, "cga_layout") else { return Ok(()) };
     if let Some(rank) = rank(spec, rules) {
         ensure(bases.iter().all(|basis| basis.len() == rank), || {
@@ -58,15 +58,15 @@ fn check_cluster(spec: &FamilySpec, rules: &Rules) -> Checked {
     })
 }
 
-impl Check<'_> {
+impl OpContext<'_> {
     /// The rules of the program.
-    pub(super) fn rules(&self) -> &Rules {
+    pub(super) fn rules(&self) -> &VerifyRules {
         &self.module.rules
     }
 
     /// Checks the types of the operation's results and block arguments, including the layouts of its operands and
     /// results.
-    pub(super) fn layouts(&self) -> Checked {
+    pub(super) fn layouts(&self) -> CheckResult {
         let arguments = self.operation.regions.iter().flat_map(|region| self.body.blocks(*region).iter());
         let arguments = arguments.flat_map(|block| self.body.arguments(*block).iter());
         let mut defined = self.operation.results.iter().chain(arguments);
@@ -75,7 +75,7 @@ impl Check<'_> {
     }
 
     /// Checks that the layout of a type has the lanes, warps and blocks of the module or partition.
-    fn fits(&self, ty: &TileType) -> Checked {
+    fn fits(&self, ty: &TileType) -> CheckResult {
         if !self.operation.definition.layouts_fit_module {
             return Ok(());
         }
@@ -100,7 +100,7 @@ impl Check<'_> {
         self.fits_module(ty, &distribution)
     }
 
-    fn fits_module(&self, ty: &TileType, distribution: &Distribution) -> Checked {
+    fn fits_module(&self, ty: &TileType, distribution: &Distribution) -> CheckResult {
         let context = self.context;
         let sides = [
             ("lanes of a warp", distribution.lanes, context.lanes),
@@ -115,7 +115,7 @@ impl Check<'_> {
     }
 
     /// Checks that a layout of memory has the same number of blocks as the module's clusters.
-    fn fits_cluster(&self, memory: &MemDescType) -> Checked {
+    fn fits_cluster(&self, memory: &MemDescType) -> CheckResult {
         let spec = memory.layout.spec();
         let has = self.rules().layout(&spec.name).and_then(|family| family.memory_blocks(spec));
         let Some(has) = has.filter(|_| self.context.is_stated) else { return Ok(()) };
@@ -126,7 +126,7 @@ impl Check<'_> {
 }
 
 /// Checks the type of a value.
-pub(super) fn check_type(ty: &TileType, rules: &Rules) -> Checked {
+pub(super) fn check_type(ty: &TileType, rules: &VerifyRules) -> CheckResult {
     match ty {
         TileType::Pointer(pointer) => {
             ensure(matches!(pointer.pointee, TileType::Integer(..) | TileType::Float(_)), || {
@@ -153,7 +153,7 @@ pub(super) fn check_type(ty: &TileType, rules: &Rules) -> Checked {
 }
 
 /// Checks the type of a tensor in memory.
-fn check_memory(memory: &MemDescType, rules: &Rules) -> Checked {
+fn check_memory(memory: &MemDescType, rules: &VerifyRules) -> CheckResult {
     let name = memory.layout.spec().name.as_str();
     let space = memory.space.spec().name.as_str();
     let storage_of = |name: &str| rules.layout(name).map(|family| family.storage());
@@ -179,7 +179,7 @@ fn check_memory(memory: &MemDescType, rules: &Rules) -> Checked {
 /// Checks the shape of a tensor in memory, and that its allocation is at least as large along each axis.
 ///
 /// The last `layout_rank` sizes must be powers of two; the axes before them count buffers.
-fn check_allocation(memory: &MemDescType, layout_rank: Option<usize>) -> Checked {
+fn check_allocation(memory: &MemDescType, layout_rank: Option<usize>) -> CheckResult {
     let rank = memory.shape.len();
     ensure(rank > 0, || "it has no axis: expected one at least".to_owned())?;
     ensure(memory.shape.iter().all(|size| *size > 0), || "an axis has no element".to_owned())?;
@@ -198,7 +198,7 @@ fn check_allocation(memory: &MemDescType, layout_rank: Option<usize>) -> Checked
 }
 
 /// Checks the elements and axes of a tensor in shared memory.
-fn check_shared(memory: &MemDescType, rules: &Rules) -> Checked {
+fn check_shared(memory: &MemDescType, rules: &VerifyRules) -> CheckResult {
     let bits = memory.element.element_bits();
     ensure(bits.is_none_or(|bits| bits.is_multiple_of(8)), || {
         format!("elements of {} bits: expected a multiple of 8", bits.unwrap_or_default())

@@ -1,10 +1,10 @@
 //! Defines the rules of mbarriers and clusters.
 
 use super::layout_parameters::{bases, number};
-use super::{Check, Checked, ensure};
+use super::{CheckResult, OpContext, ensure};
 
 /// Checks that a cluster of the module has several blocks.
-pub(super) fn cluster(check: &Check<'_>, _: &[String]) -> Checked {
+pub(super) fn cluster(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     ensure(check.context.blocks > 1, || {
         "the module has one block to a cluster: expected `ttg.num-ctas` above 1".to_owned()
     })
@@ -14,7 +14,7 @@ pub(super) fn cluster(check: &Check<'_>, _: &[String]) -> Checked {
 ///
 /// It has one axis of i64, with at most one element for each block of the cluster. It is neither swizzled nor a part of
 /// an allocation.
-pub(super) fn barrier(check: &Check<'_>, groups: &[String]) -> Checked {
+pub(super) fn barrier(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
     for ty in groups.iter().flat_map(|group| check.group_types(group)) {
         let Some(memory) = ty.as_memory() else { continue };
         let fits = memory.element == crate::TileType::integer(64)

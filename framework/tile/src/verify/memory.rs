@@ -4,7 +4,7 @@ use tilewright_layout::{Dim, FamilySpec, Layout};
 
 use super::layout_parameters::{paddings, power};
 use super::layouts::rank;
-use super::{Check, Checked, Rules, SHARED_MEMORY, ensure};
+use super::{CheckResult, OpContext, SHARED_MEMORY, VerifyRules, ensure};
 use crate::{MemDescType, TileType};
 
 impl MemDescType {
@@ -29,14 +29,14 @@ impl MemDescType {
 
 /// Checks rule `copy_of_memory(registers memory)`: a tensor in registers and one in memory have the same shape and
 /// element type.
-pub(super) fn copy(check: &Check<'_>, groups: &[String]) -> Checked {
+pub(super) fn copy(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
     let [registers, memory] = groups else { return Ok(()) };
     let Some(TileType::Memory(memory)) = check.group_type(memory) else { return Ok(()) };
     let Some(registers) = check.group_type(registers) else { return Ok(()) };
     same_tensor(registers, memory, check.rules())
 }
 
-fn same_tensor(registers: &TileType, memory: &MemDescType, rules: &Rules) -> Checked {
+fn same_tensor(registers: &TileType, memory: &MemDescType, rules: &VerifyRules) -> CheckResult {
     let shape = registers.shape().unwrap_or_default();
     ensure(shape == memory.shape, || {
         format!("`{registers}` and the tensor in memory differ in shape: {shape:?} and {:?}", memory.shape)
@@ -53,7 +53,7 @@ fn same_tensor(registers: &TileType, memory: &MemDescType, rules: &Rules) -> Che
 /// Checks `ttg.local_alloc`: the result is shared memory and a whole allocation.
 ///
 /// With a source, the result has its shape and element type; without one, it is mutable.
-pub(super) fn alloc(check: &Check<'_>, _: &[String]) -> Checked {
+pub(super) fn alloc(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     let Some(memory) = check.memory_type("result") else { return Ok(()) };
     ensure(memory.is_shared(), || format!("it allocates `{}`: expected shared memory", memory.space.text()))?;
     ensure(memory.allocated() == memory.shape, || {
@@ -66,11 +66,11 @@ pub(super) fn alloc(check: &Check<'_>, _: &[String]) -> Checked {
 }
 
 /// Returns the types of the source and the result of a view operation; `None` if one of them is not in memory.
-fn views<'c>(check: &'c Check<'_>) -> Option<(&'c MemDescType, &'c MemDescType)> {
+fn views<'c>(check: &'c OpContext<'_>) -> Option<(&'c MemDescType, &'c MemDescType)> {
     Some((check.memory_type("src")?, check.memory_type("result")?))
 }
 
-fn same_view(from: &MemDescType, to: &MemDescType) -> Checked {
+fn same_view(from: &MemDescType, to: &MemDescType) -> CheckResult {
     ensure(from.element == to.element, || {
         format!("elements of `{}` become `{}`, and must stay", from.element, to.element)
     })?;
@@ -83,7 +83,7 @@ fn same_view(from: &MemDescType, to: &MemDescType) -> Checked {
 }
 
 /// Checks `ttg.memdesc_index`: the result is one of several buffers, and the first axis of the source counts these.
-pub(super) fn index(check: &Check<'_>, _: &[String]) -> Checked {
+pub(super) fn index(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     let Some((from, to)) = views(check) else { return Ok(()) };
     ensure(from.shape.len() == to.shape.len() + 1, || {
         format!("{:?} becomes {:?}: expected one axis less", from.shape, to.shape)
@@ -101,7 +101,7 @@ pub(super) fn index(check: &Check<'_>, _: &[String]) -> Checked {
 }
 
 /// Checks `ttg.memdesc_subslice`: the result is a part of the source, at constant offsets.
-pub(super) fn subslice(check: &Check<'_>, _: &[String]) -> Checked {
+pub(super) fn subslice(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     let Some((from, to)) = views(check) else { return Ok(()) };
     ensure(from.is_shared() && to.is_shared(), || {
         "it takes a part of another memory: expected shared memory".to_owned()
@@ -151,7 +151,7 @@ pub(super) fn subslice(check: &Check<'_>, _: &[String]) -> Checked {
 ///
 /// It does if one of the coordinate bits that select the part changes several bits of the offset. A layout that no
 /// family given to the verifier builds counts as not cut.
-fn cuts_pattern(check: &Check<'_>, spec: &FamilySpec, shape: &[u64], axis: usize, size: u64) -> bool {
+fn cuts_pattern(check: &OpContext<'_>, spec: &FamilySpec, shape: &[u64], axis: usize, size: u64) -> bool {
     let (from, all) = (size.max(1).ilog2(), shape[axis].max(1).ilog2());
     let family = check.rules().layout(&spec.name);
     if let Some(cuts) = family.and_then(|family| family.cuts_swizzle(spec, shape.len(), axis, from..all)) {
@@ -179,7 +179,7 @@ struct Footprint {
 }
 
 impl Footprint {
-    fn of(check: &Check<'_>, memory: &MemDescType) -> Option<Self> {
+    fn of(check: &OpContext<'_>, memory: &MemDescType) -> Option<Self> {
         let part = check.allocated_layout(memory)?;
         let (input, unit) = match &part.layout {
             Layout::TensorMemory(_) => (Dim::COL, 32),
@@ -209,14 +209,14 @@ impl Footprint {
 }
 
 /// Whether a tensor is a part of its allocation along the axes of its layout.
-fn is_part(check: &Check<'_>, memory: &MemDescType) -> bool {
+fn is_part(check: &OpContext<'_>, memory: &MemDescType) -> bool {
     let own = rank(memory.layout.spec(), check.rules()).unwrap_or(memory.shape.len()).min(memory.shape.len());
     let last = |sizes: &[u64]| sizes[sizes.len() - own..].to_vec();
     last(&memory.shape) != last(memory.allocated())
 }
 
 /// Checks `ttg.memdesc_reinterpret`: the result takes no other addresses than the source has.
-pub(super) fn reinterpret(check: &Check<'_>, _: &[String]) -> Checked {
+pub(super) fn reinterpret(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     let Some((from, to)) = views(check) else { return Ok(()) };
     ensure(from.space == to.space, || {
         format!("`{}` becomes `{}`: the memory must stay", from.space.text(), to.space.text())
@@ -246,7 +246,7 @@ pub(super) fn reinterpret(check: &Check<'_>, _: &[String]) -> Checked {
 }
 
 /// Checks that both layouts of a view have gaps at the same bytes, or none.
-fn check_paddings(check: &Check<'_>, from: &MemDescType, to: &MemDescType) -> Checked {
+fn check_paddings(check: &OpContext<'_>, from: &MemDescType, to: &MemDescType) -> CheckResult {
     let is_padded = [from, to].map(|memory| memory.layout.spec().name == "padded_shared");
     ensure(is_padded[0] == is_padded[1], || {
         format!("`{}` becomes `{}`: expected both with padding, or neither", from.layout.text(), to.layout.text())
@@ -267,7 +267,7 @@ fn check_paddings(check: &Check<'_>, from: &MemDescType, to: &MemDescType) -> Ch
 }
 
 /// Checks rule `gathered(memory indices values)`: values are elements of the memory at indices along one axis.
-pub(super) fn gathered(check: &Check<'_>, groups: &[String]) -> Checked {
+pub(super) fn gathered(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
     let [memory, indices, values] = groups else { return Ok(()) };
     let Some(memory) = check.memory_type(memory) else { return Ok(()) };
     let (Some(indices), Some(values)) = (check.group_type(indices), check.group_type(values)) else { return Ok(()) };

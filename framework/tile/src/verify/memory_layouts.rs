@@ -4,7 +4,7 @@ use tilewright_layout::{FamilyAttribute, FamilySpec};
 
 use super::distributed_layouts::check_order;
 use super::layout_parameters::{is_permutation_matrix, is_power, named_bases, number, numbers, paddings};
-use super::{Checked, LayoutRules, Rules, SHARED_MEMORY, Storage, ensure};
+use super::{CheckResult, LayoutRules, SHARED_MEMORY, Storage, VerifyRules, ensure};
 use crate::MemDescType;
 
 /// The rules of each family.
@@ -42,7 +42,7 @@ impl LayoutRules for Swizzled {
         &["vec", "per_phase", "max_phase", "order", "cga_layout"]
     }
 
-    fn check(&self, spec: &FamilySpec, _: &Rules) -> Checked {
+    fn check(&self, spec: &FamilySpec, _: &VerifyRules) -> CheckResult {
         for (name, word) in [("vec", "vec"), ("per_phase", "perPhase"), ("max_phase", "maxPhase")] {
             let value = number(spec, name).unwrap_or(0);
             ensure(value >= 0, || format!("`{word} = {value}`: expected a number that is not negative"))?;
@@ -50,7 +50,7 @@ impl LayoutRules for Swizzled {
         check_order(spec)
     }
 
-    fn rank(&self, spec: &FamilySpec, _: &Rules) -> Option<usize> {
+    fn rank(&self, spec: &FamilySpec, _: &VerifyRules) -> Option<usize> {
         Some(numbers(spec, "order")?.len())
     }
 
@@ -93,7 +93,7 @@ impl LayoutRules for Padded {
         ]
     }
 
-    fn check(&self, spec: &FamilySpec, _: &Rules) -> Checked {
+    fn check(&self, spec: &FamilySpec, _: &VerifyRules) -> CheckResult {
         check_paddings(spec)?;
         if let (Some(order), Some(shape)) = (numbers(spec, "order"), numbers(spec, "shape")) {
             ensure(order.len() == shape.len(), || {
@@ -116,16 +116,16 @@ impl LayoutRules for Padded {
         })
     }
 
-    fn rank(&self, spec: &FamilySpec, _: &Rules) -> Option<usize> {
+    fn rank(&self, spec: &FamilySpec, _: &VerifyRules) -> Option<usize> {
         numbers(spec, "order").map(|order| order.len()).or_else(|| rank_of_offsets(spec))
     }
 
-    fn check_memory(&self, memory: &MemDescType, _: &Rules) -> Checked {
+    fn check_memory(&self, memory: &MemDescType, _: &VerifyRules) -> CheckResult {
         check_shape(memory)
     }
 }
 
-fn check_paddings(spec: &FamilySpec) -> Checked {
+fn check_paddings(spec: &FamilySpec) -> CheckResult {
     let Some(pairs) = paddings(spec) else { return Ok(()) };
     ensure(!pairs.is_empty(), || "it has no pair of interval and padding: expected one at least".to_owned())?;
     let mut seen = Vec::new();
@@ -145,7 +145,7 @@ fn rank_of_offsets(spec: &FamilySpec) -> Option<usize> {
 
 /// Checks that the allocation has the shape that its layout states in `shape`, or else the one that the layout's bases
 /// span.
-fn check_shape(memory: &MemDescType) -> Checked {
+fn check_shape(memory: &MemDescType) -> CheckResult {
     let spec = memory.layout.spec();
     let Some(own) = numbers(spec, "shape").or_else(|| reached_shape(spec)) else { return Ok(()) };
     let allocation = memory.allocated();
@@ -183,7 +183,7 @@ impl LayoutRules for SharedLinear {
         &["offset", "block", "offset_bases", "block_bases", "alignment"]
     }
 
-    fn check(&self, spec: &FamilySpec, _: &Rules) -> Checked {
+    fn check(&self, spec: &FamilySpec, _: &VerifyRules) -> CheckResult {
         if let Some(alignment) = number(spec, "alignment") {
             ensure(is_power(alignment), || format!("`alignment = {alignment}`: expected a power of two"))?;
         }
@@ -193,11 +193,11 @@ impl LayoutRules for SharedLinear {
         ensure(reaches_each_once(&all), || "its bases other than zero must reach each element once".to_owned())
     }
 
-    fn rank(&self, spec: &FamilySpec, _: &Rules) -> Option<usize> {
+    fn rank(&self, spec: &FamilySpec, _: &VerifyRules) -> Option<usize> {
         rank_of_offsets(spec)
     }
 
-    fn check_memory(&self, memory: &MemDescType, _: &Rules) -> Checked {
+    fn check_memory(&self, memory: &MemDescType, _: &VerifyRules) -> CheckResult {
         check_shape(memory)
     }
 }
@@ -253,7 +253,7 @@ impl LayoutRules for Partitioned {
         Storage::Memory(SHARED_MEMORY)
     }
 
-    fn check(&self, spec: &FamilySpec, rules: &Rules) -> Checked {
+    fn check(&self, spec: &FamilySpec, rules: &VerifyRules) -> CheckResult {
         let Some(FamilyAttribute::Spec(inner)) = spec.attributes.get("partition_layout") else { return Ok(()) };
         let storage = rules.layout(&inner.name).map(|family| family.storage());
         ensure(storage != Some(Storage::Registers), || {
@@ -261,7 +261,7 @@ impl LayoutRules for Partitioned {
         })
     }
 
-    fn rank(&self, spec: &FamilySpec, rules: &Rules) -> Option<usize> {
+    fn rank(&self, spec: &FamilySpec, rules: &VerifyRules) -> Option<usize> {
         let Some(FamilyAttribute::Spec(inner)) = spec.attributes.get("partition_layout") else { return None };
         rules.layout(&inner.name)?.rank(inner, rules)
     }

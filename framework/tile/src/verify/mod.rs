@@ -38,8 +38,8 @@ mod violation;
 
 pub use bases::{AllocatedLayout, DistributedBases};
 pub use cache_policy::{check_words, policy_parameters};
-pub use check::{Check, Checked, ensure, listed};
+pub use check::{CheckResult, OpContext, ensure, listed};
 pub use layout_rules::{Distribution, DotOperand, LayoutRules, SHARED_MEMORY, Storage};
 pub use module::{verify, verify_transformed, verify_with};
-pub use rules::{Rule, RuleSet, Rules, TextRule};
+pub use rules::{TextRule, VerifyRule, VerifyRuleSet, VerifyRules};
 pub use violation::TileViolation;

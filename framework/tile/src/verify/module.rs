@@ -1,6 +1,6 @@
 //! Verifies a module.
 
-use super::check::{Check, Checked};
+use super::check::{CheckResult, OpContext};
 use super::context::Context;
 use super::layouts::{check_attribute, check_type};
 use super::{TileViolation, dominance, shapes};
@@ -80,15 +80,15 @@ fn verify_function(
         context.function(function, &module.rules).map_err(|message| wrong(None, message))?;
     }
     for op in body.walk(body.root()) {
-        let check = Check { module, function, body, op, operation: body.op(op), context: &context };
+        let check = OpContext { module, function, body, op, operation: body.op(op), context: &context };
         let result = check.all().and_then(|()| if families.is_some() { check.program() } else { Ok(()) });
         result.map_err(|message| wrong(Some(check.operation), message))?;
     }
     Ok(())
 }
 
-impl Check<'_> {
-    fn all(&self) -> Checked {
+impl OpContext<'_> {
+    fn all(&self) -> CheckResult {
         self.row()?;
         self.casts()?;
         self.shapes()?;
@@ -98,7 +98,7 @@ impl Check<'_> {
     }
 
     /// Checks the rules of Triton's verifier, which a program as written must follow.
-    fn program(&self) -> Checked {
+    fn program(&self) -> CheckResult {
         self.element_types()?;
         self.nesting()?;
         self.attribute_places()?;

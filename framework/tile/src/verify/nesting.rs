@@ -3,7 +3,7 @@
 //!
 //! A partition is any region but the first of a `ttg.warp_specialize`; other warps execute it.
 
-use super::{Check, Checked, ensure, listed};
+use super::{CheckResult, OpContext, ensure, listed};
 use crate::op::name::{scf, tt, ttg};
 use crate::{Block, Region, Value, ValueOrigin};
 
@@ -20,7 +20,7 @@ const TERMINATORS: [(&str, &[&str]); 9] = [
     (ttg::WARP_RETURN, &[ttg::WARP_SPECIALIZE]),
 ];
 
-impl Check<'_> {
+impl OpContext<'_> {
     fn parent_name(&self) -> Option<&str> {
         self.context.parent(self.op).map(|(parent, _)| self.body.op(parent).name())
     }
@@ -28,7 +28,7 @@ impl Check<'_> {
     /// Checks that the operation, if it is a terminator, ends a region of the operation to which it belongs.
     ///
     /// It also rejects a `tt.store` inside `tt.map_elementwise`.
-    pub(super) fn nesting(&self) -> Checked {
+    pub(super) fn nesting(&self) -> CheckResult {
         let name = self.operation.name();
         let is_mapped = || {
             let mut parents =
@@ -88,7 +88,7 @@ impl Check<'_> {
 }
 
 /// Checks rule `blocks(1)`: each region of the operation has at most this many blocks.
-pub(super) fn blocks(check: &Check<'_>, arguments: &[String]) -> Checked {
+pub(super) fn blocks(check: &OpContext<'_>, arguments: &[String]) -> CheckResult {
     let Some(most) = arguments.first().and_then(|most| most.parse::<usize>().ok()) else { return Ok(()) };
     let counts = check.operation.regions.iter().map(|region| check.body.blocks(*region).len());
     let found = counts.max().unwrap_or(0);
@@ -96,14 +96,14 @@ pub(super) fn blocks(check: &Check<'_>, arguments: &[String]) -> Checked {
 }
 
 /// Checks that the operation is outside every `ttg.warp_specialize`, since all warps of the kernel must execute it.
-pub(super) fn outside_partitions(check: &Check<'_>, _: &[String]) -> Checked {
+pub(super) fn outside_partitions(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     ensure(!check.is_in_specialized_warps(), || {
         "it is inside `ttg.warp_specialize`: expected a place before or behind it".to_owned()
     })
 }
 
 /// Checks `ttg.warp_yield`: its operands have the types of the results of the enclosing operation.
-pub(super) fn warp_yield(check: &Check<'_>, _: &[String]) -> Checked {
+pub(super) fn warp_yield(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     let Some((parent, _)) = check.context.parent(check.op) else { return Ok(()) };
     let given = check.types(&check.operation.operands);
     let expected = check.types(&check.body.op(parent).results);
@@ -111,7 +111,7 @@ pub(super) fn warp_yield(check: &Check<'_>, _: &[String]) -> Checked {
 }
 
 /// Checks `ttg.warp_specialize`: the captures, numbers of warps and terminators of its partitions.
-pub(super) fn partitions(check: &Check<'_>, _: &[String]) -> Checked {
+pub(super) fn partitions(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     ensure(!check.is_in_specialized_warps(), || "it is inside another `ttg.warp_specialize`".to_owned())?;
     if let Some(warps) = check.context.warps {
         ensure(warps % 4 == 0, || format!("the module has {warps} warps: expected a multiple of 4, a warpgroup"))?;
@@ -143,7 +143,7 @@ pub(super) fn partitions(check: &Check<'_>, _: &[String]) -> Checked {
 /// outside.
 ///
 /// Each of its blocks ends with a terminator, and none with `ttg.warp_yield`.
-fn check_partition(check: &Check<'_>, number: usize, region: Region) -> Checked {
+fn check_partition(check: &OpContext<'_>, number: usize, region: Region) -> CheckResult {
     let partition = number - 1;
     let captures = check.types(&check.operation.operands);
     let entry = check.body.blocks(region).first();

@@ -1,11 +1,11 @@
 //! Checks an operation against its definition (its row in a dialect file).
 
-use super::{Check, Checked, ensure};
+use super::{CheckResult, OpContext, ensure};
 use crate::TileType;
-use crate::op::{Count, Expression, OperandGroup, Rule};
+use crate::op::{Count, OperandGroup, TypeExpression, TypeInferenceRule};
 
-impl<'a> Check<'a> {
-    pub(super) fn row(&self) -> Checked {
+impl<'a> OpContext<'a> {
+    pub(super) fn row(&self) -> CheckResult {
         let definition = &self.operation.definition;
         self.groups(&definition.operands, &self.operation.group_sizes, "operands", |group| {
             self.operation.operand_group(group)
@@ -31,7 +31,7 @@ impl<'a> Check<'a> {
         counts: &[u32],
         what: &str,
         values: impl Fn(usize) -> &'v [crate::Value],
-    ) -> Checked {
+    ) -> CheckResult {
         ensure(rows.len() == counts.len(), || {
             format!("its {what} are {} groups, and must be {}", counts.len(), rows.len())
         })?;
@@ -57,7 +57,7 @@ impl<'a> Check<'a> {
 
     /// Checks that the numbers of scalars and tensors have one of the element types that the operation's dialect
     /// allows.
-    pub(super) fn element_types(&self) -> Checked {
+    pub(super) fn element_types(&self) -> CheckResult {
         let definition = &self.operation.definition;
         let operands =
             definition.operands.iter().enumerate().map(|(index, row)| (row, self.operation.operand_group(index)));
@@ -68,7 +68,7 @@ impl<'a> Check<'a> {
             .try_for_each(|(row, values)| values.iter().try_for_each(|value| self.element(row, self.ty(*value))))
     }
 
-    fn element(&self, row: &OperandGroup, ty: &TileType) -> Checked {
+    fn element(&self, row: &OperandGroup, ty: &TileType) -> CheckResult {
         let known = &self.operation.definition.elements;
         let is_number = matches!(ty.element(), TileType::Integer(..) | TileType::Float(_));
         let is_known = known.is_empty() || known.contains(ty.element());
@@ -79,14 +79,14 @@ impl<'a> Check<'a> {
     }
 
     /// Checks the types of the operation's groups by the type inference rules of its definition.
-    fn inferred_types(&self) -> Checked {
+    fn inferred_types(&self) -> CheckResult {
         self.operation.definition.types.iter().try_for_each(|rule| self.rule(rule))
     }
 
     /// Checks that the types of the rule's target group are those that the rule derives from other groups.
-    pub(super) fn rule(&self, rule: &Rule) -> Checked {
+    pub(super) fn rule(&self, rule: &TypeInferenceRule) -> CheckResult {
         let targets = self.group_types(&rule.target);
-        if let Expression::Same(name) = &rule.expression {
+        if let TypeExpression::Same(name) = &rule.expression {
             let sources = self.group_types(name);
             // A source group with one value gives the type of all targets; one with several gives a type for each.
             if sources.len() > 1 {
@@ -105,7 +105,7 @@ impl<'a> Check<'a> {
 
     /// Checks an elementwise operation: all tensors have one shape and one layout, and scalars are not mixed with
     /// tensors.
-    fn elementwise(&self) -> Checked {
+    fn elementwise(&self) -> CheckResult {
         if !self.operation.definition.traits.elementwise {
             return Ok(());
         }

@@ -4,39 +4,39 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use super::{Check, Checked, LayoutRules, conditions, distributed_layouts, memory_layouts};
+use super::{CheckResult, LayoutRules, OpContext, conditions, distributed_layouts, memory_layouts};
 
 /// A rule that rows of dialect files name in their key `verify`.
 #[derive(Clone, Copy)]
-pub struct Rule {
+pub struct VerifyRule {
     /// Name of the rule: `same_shape`.
     pub name: &'static str,
     /// Checks an operation. The arguments are those of the row: names of groups or attributes, and numbers.
-    pub check: fn(&Check<'_>, &[String]) -> Checked,
+    pub check: fn(&OpContext<'_>, &[String]) -> CheckResult,
 }
 
-impl Rule {
+impl VerifyRule {
     /// A rule of this name.
     #[must_use]
-    pub const fn new(name: &'static str, check: fn(&Check<'_>, &[String]) -> Checked) -> Self {
+    pub const fn new(name: &'static str, check: fn(&OpContext<'_>, &[String]) -> CheckResult) -> Self {
         Self { name, check }
     }
 }
 
-impl fmt::Debug for Rule {
+impl fmt::Debug for VerifyRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name)
     }
 }
 
 /// Names are unique within a registry, so rules with equal names are equal.
-impl PartialEq for Rule {
+impl PartialEq for VerifyRule {
     fn eq(&self, other: &Self) -> bool {
         self.name == other.name
     }
 }
 
-impl Eq for Rule {}
+impl Eq for VerifyRule {}
 
 /// A rule about types or attributes that the parser keeps as text: `!dialect.name<...>`, `#dialect.name<...>`.
 #[derive(Debug, Clone, Copy)]
@@ -44,14 +44,14 @@ pub struct TextRule {
     /// The name, with `!` or `#`.
     pub name: &'static str,
     /// Checks the text in the angle brackets.
-    pub check: fn(&str) -> Checked,
+    pub check: fn(&str) -> CheckResult,
 }
 
 /// The rules that a crate supplies with its dialect files.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct RuleSet {
+pub struct VerifyRuleSet {
     /// The rules that rows name.
-    pub rules: &'static [Rule],
+    pub rules: &'static [VerifyRule],
     /// The rules of layout families.
     pub layouts: &'static [&'static dyn LayoutRules],
     /// The rules of types and attributes that are kept as text.
@@ -65,18 +65,18 @@ pub struct RuleSet {
 ///
 /// Copies are cheap; a module keeps the rules of the dialects with which its text was parsed.
 #[derive(Debug, Clone)]
-pub struct Rules(Arc<Tables>);
+pub struct VerifyRules(Arc<Tables>);
 
 #[derive(Debug, Clone, Default)]
 struct Tables {
-    rules: BTreeMap<&'static str, Rule>,
+    rules: BTreeMap<&'static str, VerifyRule>,
     layouts: BTreeMap<&'static str, &'static dyn LayoutRules>,
     texts: BTreeMap<&'static str, TextRule>,
     complete: BTreeSet<&'static str>,
 }
 
 impl Tables {
-    fn add(&mut self, set: &RuleSet) {
+    fn add(&mut self, set: &VerifyRuleSet) {
         self.rules.extend(set.rules.iter().map(|rule| (rule.name, *rule)));
         self.layouts.extend(set.layouts.iter().map(|layout| (layout.family(), *layout)));
         self.texts.extend(set.texts.iter().map(|rule| (rule.name, *rule)));
@@ -85,27 +85,27 @@ impl Tables {
 }
 
 /// The rules of no particular vendor.
-impl Default for Rules {
+impl Default for VerifyRules {
     fn default() -> Self {
-        static NEUTRAL: OnceLock<Rules> = OnceLock::new();
+        static NEUTRAL: OnceLock<VerifyRules> = OnceLock::new();
         let neutral = || {
             let mut tables = Tables::default();
-            tables.add(&RuleSet { rules: conditions::RULES, ..RuleSet::default() });
+            tables.add(&VerifyRuleSet { rules: conditions::RULES, ..VerifyRuleSet::default() });
             for layouts in [distributed_layouts::LAYOUTS, memory_layouts::LAYOUTS] {
-                tables.add(&RuleSet { layouts, ..RuleSet::default() });
+                tables.add(&VerifyRuleSet { layouts, ..VerifyRuleSet::default() });
             }
-            Rules(Arc::new(tables))
+            VerifyRules(Arc::new(tables))
         };
         NEUTRAL.get_or_init(neutral).clone()
     }
 }
 
-impl Rules {
+impl VerifyRules {
     /// Adds a set of rules.
     ///
     /// # Errors
     /// A message with the first name that an earlier rule has: a row could mean either rule.
-    pub fn add(&mut self, set: &RuleSet) -> Checked {
+    pub fn add(&mut self, set: &VerifyRuleSet) -> CheckResult {
         let rule = set.rules.iter().map(|rule| rule.name).find(|name| self.0.rules.contains_key(name));
         let layout = set.layouts.iter().map(|layout| layout.family()).find(|name| self.0.layouts.contains_key(name));
         let text = set.texts.iter().map(|rule| rule.name).find(|name| self.0.texts.contains_key(name));
@@ -118,7 +118,7 @@ impl Rules {
 
     /// The rule of this name; `None` if there is none.
     #[must_use]
-    pub fn get(&self, name: &str) -> Option<Rule> {
+    pub fn get(&self, name: &str) -> Option<VerifyRule> {
         self.0.rules.get(name).copied()
     }
 
@@ -139,7 +139,7 @@ impl Rules {
     }
 
     /// Checks the text of a type or attribute; `None` if there is no rule for its name.
-    pub(super) fn check_text(&self, text: &str) -> Option<Checked> {
+    pub(super) fn check_text(&self, text: &str) -> Option<CheckResult> {
         let (name, rest) = text.split_once('<')?;
         let rule = self.0.texts.get(name)?;
         Some((rule.check)(rest.strip_suffix('>').unwrap_or(rest)))

@@ -2,15 +2,15 @@
 
 use tilewright_layout::MAX_TENSOR_BITS;
 
-use super::{Check, Checked, ensure};
+use super::{CheckResult, OpContext, ensure};
 use crate::op::name::{arith, tt, ttg};
 use crate::{Attribute, TileType};
 
 /// Maximum number of elements of a tensor.
 const MAX_ELEMENTS: u64 = 1 << MAX_TENSOR_BITS;
 
-impl Check<'_> {
-    pub(super) fn shapes(&self) -> Checked {
+impl OpContext<'_> {
+    pub(super) fn shapes(&self) -> CheckResult {
         self.sizes()?;
         let name = self.operation.name();
         let (Some(result), operand) =
@@ -51,7 +51,7 @@ impl Check<'_> {
     }
 
     /// Checks that an operation that only moves elements keeps the element type.
-    fn elements(&self, name: &str, operand: Option<&TileType>, result: &TileType) -> Checked {
+    fn elements(&self, name: &str, operand: Option<&TileType>, result: &TileType) -> CheckResult {
         const KEPT: [&str; 12] = [
             tt::EXPAND_DIMS,
             tt::BROADCAST,
@@ -73,7 +73,7 @@ impl Check<'_> {
     }
 
     /// Checks `arith.select` with a tensor condition, which has one condition per element.
-    fn chosen(&self, condition: Option<&TileType>, result: &TileType) -> Checked {
+    fn chosen(&self, condition: Option<&TileType>, result: &TileType) -> CheckResult {
         let Some(condition) = condition else { return Ok(()) };
         ensure(condition.shape() == result.shape() && condition.layout() == result.layout(), || {
             format!("`{condition}` chooses a `{result}`: expected one condition, or one for each element in its layout")
@@ -81,7 +81,7 @@ impl Check<'_> {
     }
 
     /// Checks the sizes of operands and results.
-    fn sizes(&self) -> Checked {
+    fn sizes(&self) -> CheckResult {
         self.operation.operands.iter().chain(&self.operation.results).try_for_each(|value| sized(self.ty(*value)))
     }
 
@@ -93,14 +93,14 @@ impl Check<'_> {
             .ok_or_else(|| format!("there is no axis {axis}: expected one from 0 to {}", rank.saturating_sub(1)))
     }
 
-    fn expanded(&self, from: &[u64], to: &[u64]) -> Checked {
+    fn expanded(&self, from: &[u64], to: &[u64]) -> CheckResult {
         let axis = self.axis(to.len())?;
         let mut expected = from.to_vec();
         expected.insert(axis.min(from.len()), 1);
         ensure(expected == to, || format!("{from:?} becomes {to:?}: expected {expected:?}"))
     }
 
-    fn transposed(&self, from: &[u64], to: &[u64]) -> Checked {
+    fn transposed(&self, from: &[u64], to: &[u64]) -> CheckResult {
         let Some(Attribute::Array(_, order)) = self.operation.attributes.get("order") else {
             return Err("`order` is missing: expected `array<i32: ...>`".to_owned());
         };
@@ -113,7 +113,7 @@ impl Check<'_> {
         ensure(expected == to, || format!("{from:?} becomes {to:?}: expected {expected:?}"))
     }
 
-    fn range(&self, to: &[u64]) -> Checked {
+    fn range(&self, to: &[u64]) -> CheckResult {
         let (start, end) = (self.integer("start").unwrap_or(0), self.integer("end").unwrap_or(0));
         let count = u64::try_from(end.saturating_sub(start)).ok();
         ensure(to.len() == 1 && Some(to[0]) == count, || {
@@ -121,7 +121,7 @@ impl Check<'_> {
         })
     }
 
-    fn gathered(&self, from: &[u64], to: &[u64]) -> Checked {
+    fn gathered(&self, from: &[u64], to: &[u64]) -> CheckResult {
         let axis = self.axis(from.len())?;
         let indices = self.operand_type("indices").and_then(TileType::shape).unwrap_or_default();
         ensure(indices == to, || {
@@ -137,7 +137,7 @@ impl Check<'_> {
         })
     }
 
-    fn unpacked(&self, from: &[u64], to: &[u64]) -> Checked {
+    fn unpacked(&self, from: &[u64], to: &[u64]) -> CheckResult {
         let axis = self.axis(from.len())?;
         let mut expected = from.to_vec();
         expected[axis] = expected[axis].saturating_mul(2);
@@ -146,7 +146,7 @@ impl Check<'_> {
 }
 
 /// Checks that the sizes of a tensor are powers of two, and that it has not too many elements.
-fn sized(ty: &TileType) -> Checked {
+fn sized(ty: &TileType) -> CheckResult {
     let TileType::Tensor(tensor) = ty else { return Ok(()) };
     if let Some(size) = tensor.shape.iter().find(|size| !size.is_power_of_two()) {
         return Err(format!("the size {size} of `{ty}` is not a power of two"));
@@ -155,23 +155,23 @@ fn sized(ty: &TileType) -> Checked {
 }
 
 /// Checks that a tensor has at most [`MAX_ELEMENTS`] elements.
-pub(super) fn limited(ty: &TileType) -> Checked {
+pub(super) fn limited(ty: &TileType) -> CheckResult {
     let TileType::Tensor(tensor) = ty else { return Ok(()) };
     let count = tensor.shape.iter().try_fold(1u64, |count, size| count.checked_mul(*size));
     ensure(count.is_some_and(|count| count <= MAX_ELEMENTS), || format!("`{ty}` has more than {MAX_ELEMENTS} elements"))
 }
 
-fn broadcast(from: &[u64], to: &[u64]) -> Checked {
+fn broadcast(from: &[u64], to: &[u64]) -> CheckResult {
     let fits = from.len() == to.len() && from.iter().zip(to).all(|(from, to)| from == to || *from == 1);
     ensure(fits, || format!("{from:?} becomes {to:?}: only axes of size 1 may grow"))
 }
 
-fn same_count(from: &[u64], to: &[u64]) -> Checked {
+fn same_count(from: &[u64], to: &[u64]) -> CheckResult {
     let count = |shape: &[u64]| shape.iter().fold(1u64, |count, size| count.saturating_mul(*size));
     ensure(count(from) == count(to), || format!("{from:?} has {} elements, and {to:?} has {}", count(from), count(to)))
 }
 
-fn concatenated(from: &[u64], to: &[u64]) -> Checked {
+fn concatenated(from: &[u64], to: &[u64]) -> CheckResult {
     let count = |shape: &[u64]| shape.iter().fold(1u64, |count, size| count.saturating_mul(*size));
     ensure(count(from).saturating_mul(2) == count(to), || {
         format!("two tensors of {from:?} become {to:?}: expected twice as many elements")

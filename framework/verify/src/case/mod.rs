@@ -18,7 +18,7 @@ use thiserror::Error;
 pub use compare::{Difference, ElementMismatch, Tolerance};
 pub use element::{CaseElement, CaseElementError, CaseScalar};
 pub use launch::CaseRun;
-pub use program::RunError;
+pub use program::CaseRunError;
 pub use tilewright::run::KernelArgument as CaseValue;
 
 /// A tile program with its launch and expected results.

@@ -11,7 +11,7 @@ use crate::CheckFailure;
 
 /// An error of compiling or running a case's program.
 #[derive(Debug, Error)]
-pub enum RunError {
+pub enum CaseRunError {
     /// The program cannot be compiled.
     #[error(transparent)]
     Program(#[from] ProgramError),
@@ -20,7 +20,7 @@ pub enum RunError {
     Launch(#[from] CheckFailure),
 }
 
-impl RunError {
+impl CaseRunError {
     /// Whether the program is valid, but the target does not support it or lacks a resource for it.
     #[must_use]
     pub fn is_unsupported(&self) -> bool {
@@ -55,14 +55,14 @@ impl ProgramCase {
     /// Compiles `text`, a variant of the case's program, and runs it on the emulator over the whole grid.
     ///
     /// # Errors
-    /// [`RunError`].
+    /// [`CaseRunError`].
     pub fn compile_and_run(
         &self,
         compiler: &ProgramCompiler<'_>,
         text: &str,
         options: &ProgramOptions,
         limits: &RunLimits,
-    ) -> Result<(Kernel, CaseRun), RunError> {
+    ) -> Result<(Kernel, CaseRun), CaseRunError> {
         let kernel = self.compile(compiler, text, options)?;
         let context = PlanContext::new(compiler.target.description()).with_instructions(compiler.target.instructions());
         let outcome = self.run(&kernel, context, limits)?;

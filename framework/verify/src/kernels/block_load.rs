@@ -2,7 +2,7 @@
 
 use tilewright_kernel::{Kernel, Value};
 use tilewright_layout::LinearLayout;
-use tilewright_plan::movement::{BlockLoads, GlobalTensor, MovementError, PlanContext, plan_global_access};
+use tilewright_plan::movement::{BlockLoadPlan, GlobalTensor, MovementError, PlanContext, plan_global_access};
 use tilewright_target::Direction;
 
 use super::pointer_parameters::begin;
@@ -15,7 +15,7 @@ use tilewright_lower::registers::{memory_integer, row_major_addresses};
 /// # Errors
 /// [`MovementError`]: elements that cannot be stored.
 pub fn block_load_kernel(
-    (layout, loads): (&LinearLayout, &BlockLoads),
+    (layout, loads): (&LinearLayout, &BlockLoadPlan),
     at: [i32; 2],
     element_bits: u32,
     context: PlanContext<'_>,

@@ -8,7 +8,7 @@ use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::movement::DescriptorMatch;
 use tilewright_target::{Completion, Instruction, MemoryOperand, Operand};
 
-use super::IsolatedTile;
+use super::TilePlacement;
 use crate::CheckFailure;
 
 /// Maximum alignment of an access of global memory, in bytes.
@@ -20,7 +20,7 @@ const ALIGNMENT: u32 = 16;
 /// register operand of B bits per lane, lane `l`, counted over all warps, reads or writes B / 8 bytes at `l * B / 8`.
 /// For an access operand, the memory holds the contents of all slots in order; the kernel copies them to shared memory
 /// before a load, or from shared memory after a store or a copy. For an operand in global memory, it holds the slots
-/// themselves. For a tile in shared memory, it holds the bytes of [`IsolatedTile::of`]. Predicates are true.
+/// themselves. For a tile in shared memory, it holds the bytes of [`TilePlacement::find_smallest`]. Predicates are true.
 ///
 /// # Errors
 /// [`CheckFailure::Row`] if no kernel can issue the row.
@@ -143,7 +143,7 @@ impl Around {
     /// Emits the copy of a tile from the memory of kernel parameter `index` to a shared buffer; returns the tile's
     /// matrix descriptor.
     pub(super) fn descriptor(&mut self, index: u32, memory: &MemoryOperand) -> Result<Value, String> {
-        let tile = IsolatedTile::of(memory).map_err(|error| error.to_string())?;
+        let tile = TilePlacement::find_smallest(memory).map_err(|error| error.to_string())?;
         let bytes = tile.bytes;
         let threads = u64::from(self.lanes * self.warps);
         let own = (bytes / threads).clamp(1, ALIGNMENT.into());

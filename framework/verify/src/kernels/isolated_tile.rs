@@ -6,7 +6,7 @@ use tilewright_target::{CanonicalLayout, DescriptorFields, MemoryOperand, Stride
 
 /// A single tile of an operand, placed at the start of shared memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct IsolatedTile<'a> {
+pub struct TilePlacement<'a> {
     memory: &'a MemoryOperand,
     canonical_layout: &'a CanonicalLayout,
     /// Fields of the tile's matrix descriptor.
@@ -18,7 +18,7 @@ pub struct IsolatedTile<'a> {
 /// The reason why an operand has no tile in shared memory; its row author's fault.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
-pub enum IsolatedTileError {
+pub enum TilePlacementError {
     /// The operand has no canonical layout.
     #[error("operand `{role}` has no canonical layout")]
     NoLayout {
@@ -44,12 +44,12 @@ pub enum IsolatedTileError {
     },
 }
 
-impl<'a> IsolatedTile<'a> {
+impl<'a> TilePlacement<'a> {
     /// Places a tile of an operand in the canonical layout that takes the least memory.
     ///
     /// # Errors
-    /// [`IsolatedTileError`].
-    pub fn of(memory: &'a MemoryOperand) -> Result<Self, IsolatedTileError> {
+    /// [`TilePlacementError`].
+    pub fn find_smallest(memory: &'a MemoryOperand) -> Result<Self, TilePlacementError> {
         let mut smallest: Option<Self> = None;
         for canonical_layout in &memory.layouts {
             let tile = Self::with_layout(memory, canonical_layout)?;
@@ -57,18 +57,18 @@ impl<'a> IsolatedTile<'a> {
                 smallest = Some(tile);
             }
         }
-        smallest.ok_or_else(|| IsolatedTileError::NoLayout { role: memory.role.clone() })
+        smallest.ok_or_else(|| TilePlacementError::NoLayout { role: memory.role.clone() })
     }
 
     /// Places a tile in one of the operand's canonical layouts. The descriptor's strides are chosen as powers of two
     /// beyond the fixed strides, so that the XOR swizzle stays within them.
     ///
     /// # Errors
-    /// [`IsolatedTileError`] if no descriptor encodes the strides.
+    /// [`TilePlacementError`] if no descriptor encodes the strides.
     pub fn with_layout(
         memory: &'a MemoryOperand,
         canonical_layout: &'a CanonicalLayout,
-    ) -> Result<Self, IsolatedTileError> {
+    ) -> Result<Self, TilePlacementError> {
         let steps = || canonical_layout.axes.iter().flatten();
         let fixed = steps().map(|step| match step.stride {
             Stride::Bytes(bytes) => step.count.saturating_sub(1).saturating_mul(bytes),
@@ -80,12 +80,12 @@ impl<'a> IsolatedTile<'a> {
         for step in steps() {
             let Stride::Field(index) = step.stride else { continue };
             let (Some(field), Some(stride)) = (encodings.get(index as usize), strides.get_mut(index as usize)) else {
-                return Err(IsolatedTileError::NoStride { index });
+                return Err(TilePlacementError::NoStride { index });
             };
             *stride = end.checked_next_power_of_two().unwrap_or(u64::MAX).max(field.granularity);
             end = step.count.saturating_sub(1).saturating_mul(*stride).saturating_add(end);
         }
-        let bytes = end.checked_next_power_of_two().ok_or(IsolatedTileError::TooLarge)?;
+        let bytes = end.checked_next_power_of_two().ok_or(TilePlacementError::TooLarge)?;
         let fields = DescriptorFields { start: 0, strides, mode: canonical_layout.mode };
         let tile = Self { memory, canonical_layout, fields, bytes };
         tile.descriptor().map(|_| tile)
@@ -94,10 +94,10 @@ impl<'a> IsolatedTile<'a> {
     /// Returns the descriptor of the tile for memory at address zero.
     ///
     /// # Errors
-    /// [`IsolatedTileError::Strides`] if no descriptor encodes the strides.
-    pub fn descriptor(&self) -> Result<u64, IsolatedTileError> {
+    /// [`TilePlacementError::Strides`] if no descriptor encodes the strides.
+    pub fn descriptor(&self) -> Result<u64, TilePlacementError> {
         let bits = self.memory.descriptor.encode(&self.fields);
-        bits.ok_or_else(|| IsolatedTileError::Strides {
+        bits.ok_or_else(|| TilePlacementError::Strides {
             layout: self.canonical_layout.name.clone(),
             strides: self.fields.strides.clone(),
         })
@@ -111,7 +111,7 @@ impl<'a> IsolatedTile<'a> {
 
     /// Returns the index of an element's first bit in the tile's memory.
     #[must_use]
-    pub fn bit(&self, element: [u64; 2]) -> u64 {
+    pub fn bit_offset(&self, element: [u64; 2]) -> u64 {
         let within = self.canonical_layout.in_byte(element) * u64::from(self.memory.bits);
         8 * self.canonical_layout.address(&self.fields, element) + within
     }

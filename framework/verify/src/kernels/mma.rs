@@ -31,7 +31,7 @@ pub fn mma_kernel(plan: &MmaPlan, accumulates: bool, context: PlanContext<'_>) -
     let operand_loads = operand_loads.map(|(_, operand_load)| operand_load);
     let given = accumulates.then(|| initial(&mut builder, plan, inputs, context)).transpose()?;
     let mut accumulator = plan.emit_prologue(&mut builder, given.as_deref());
-    if plan.chunks() == 1 {
+    if plan.chunk_count() == 1 {
         let full_matrix = |parameter| {
             let matrix = builder.parameter(parameter);
             MatrixChunk { base: matrix, matrix, index: None }
@@ -39,7 +39,7 @@ pub fn mma_kernel(plan: &MmaPlan, accumulates: bool, context: PlanContext<'_>) -
         let matrix_chunks: Vec<MatrixChunk> = (0..inputs).map(full_matrix).collect();
         accumulator = chunk(&mut builder, plan, &operand_loads, &matrix_chunks, &accumulator);
     } else {
-        let (from, to, step) = (builder.i32(0), builder.i32(plan.chunks() as u32), builder.i32(1));
+        let (from, to, step) = (builder.i32(0), builder.i32(plan.chunk_count() as u32), builder.i32(1));
         let types: Vec<Type> = accumulator.carried().iter().map(|&sum| builder.type_of(sum)).collect();
         let inside = builder.begin_region(&[&[Type::Scalar(Element::I32)], types.as_slice()].concat());
         let mut matrix_chunks = Vec::with_capacity(inputs as usize);
@@ -85,7 +85,7 @@ enum Step {
 /// Returns the distance between chunks of K for each parameter: operands A and B, then the scales of each operand that
 /// has them.
 fn steps(plan: &MmaPlan) -> Vec<Step> {
-    let (problem, chunk) = (&plan.problem, plan.chunk());
+    let (problem, chunk) = (&plan.problem, plan.chunk_elements());
     let bytes = |element_type: ElementType, elements: u64| {
         Step::Bytes((elements * u64::from(element_type.stored_bits()) / 8) as u32)
     };

@@ -21,7 +21,7 @@ pub use block_load::block_load_kernel;
 pub use bulk::{Bulk, BulkFlaw, bulk_kernel};
 pub use copy_pipeline::{CopyPipeline, OmittedSync};
 pub use instruction::instruction_kernel;
-pub use isolated_tile::{IsolatedTile, IsolatedTileError};
+pub use isolated_tile::{TilePlacement, TilePlacementError};
 pub use memory_access::{copy_kernel, load_kernel, store_kernel};
 pub use mma::mma_kernel;
 pub use pointer_copy_pipeline::pointer_copy_kernel;

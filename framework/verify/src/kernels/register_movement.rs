@@ -92,7 +92,7 @@ pub fn scan_kernel(
     tensor_kernel("scan", &tensors, context, |builder, values, plans| {
         let types: Vec<TileType> = values.iter().map(|&value| builder.ty(value).clone()).collect();
         let mut op = builder.op(tt::SCAN).operands("srcs", values).attribute("axis", axis_attribute(axis));
-        op = op.attribute("reverse", direction == ScanDirection::Down);
+        op = op.attribute("reverse", direction == ScanDirection::Reverse);
         for ty in types {
             op = op.result(ty);
         }

@@ -7,9 +7,9 @@ use crate::CheckFailure;
 use tilewright_kernel::{Element, Kernel, Op, Scope, Type, Value, ValueRequirement, is_result};
 use tilewright_layout::{Dim, LinearLayout, Space};
 use tilewright_plan::movement::{
-    PlanContext, TensorMemoryAllocation, TensorMoveTable, TensorMoves, emit_on_first_warp,
+    PlanContext, TensorMemoryAllocation, TensorMemoryMoveTable, TensorMemoryMoves, emit_on_first_warp,
 };
-use tilewright_target::{Completion, Instruction, InstructionKind, Operand, Queue, TensorOperand};
+use tilewright_target::{Completion, Instruction, InstructionKind, Operand, Queue, TensorMemoryOperand};
 
 /// Builds a kernel that issues the instruction of a row once, like [`super::instruction_kernel`], but also for tiles in
 /// tensor memory.
@@ -21,13 +21,18 @@ use tilewright_target::{Completion, Instruction, InstructionKind, Operand, Queue
 /// # Errors
 /// [`CheckFailure::Row`] if no kernel can issue the row.
 pub fn issue_kernel(name: &str, row: &Instruction, context: PlanContext<'_>) -> Result<Kernel, CheckFailure> {
-    match row.operands.iter().find_map(Operand::tensor) {
+    match row.operands.iter().find_map(Operand::tensor_memory_operand) {
         Some(tile) => with_tiles(name, row, tile, context).map_err(CheckFailure::Row),
         None => super::instruction_kernel(name, row),
     }
 }
 
-fn with_tiles(name: &str, row: &Instruction, tile: &TensorOperand, context: PlanContext<'_>) -> Result<Kernel, String> {
+fn with_tiles(
+    name: &str,
+    row: &Instruction,
+    tile: &TensorMemoryOperand,
+    context: PlanContext<'_>,
+) -> Result<Kernel, String> {
     let moves = tile_in_tensor_memory(row, tile, context)?;
     let lanes = 1 << moves.registers.in_bits(Dim::LANE);
     let warps = 1 << moves.registers.in_bits(Dim::WARP);
@@ -35,7 +40,7 @@ fn with_tiles(name: &str, row: &Instruction, tile: &TensorOperand, context: Plan
     let mut tiles = Vec::new();
     let mut columns = 0;
     for (index, operand) in (0..).zip(&row.operands) {
-        let Some(tile) = operand.tensor() else { continue };
+        let Some(tile) = operand.tensor_memory_operand() else { continue };
         tiles.push(TensorMemoryTile { index, at: columns, moves: tile_in_tensor_memory(row, tile, context)? });
         columns += tile.columns() as u32;
     }
@@ -44,7 +49,8 @@ fn with_tiles(name: &str, row: &Instruction, tile: &TensorOperand, context: Plan
     let names: Vec<&str> = row.operands.iter().map(super::instruction::parameter_name).chain(extra).collect();
     let mut around = Around::new(name, [lanes, warps], &names);
     let least = context.target.tensor.as_ref().map_or(0, |memory| memory.least_columns);
-    let allocation = TensorMemoryAllocation::new(&mut around.builder, columns.next_power_of_two().max(least), [0, 1]);
+    let allocation =
+        TensorMemoryAllocation::emit_alloc(&mut around.builder, columns.next_power_of_two().max(least), [0, 1]);
     match multiplies {
         true => around.multiply(row, &tiles, allocation)?,
         false if row.operands.iter().any(|operand| matches!(operand, Operand::Memory(_))) => {
@@ -55,7 +61,7 @@ fn with_tiles(name: &str, row: &Instruction, tile: &TensorOperand, context: Plan
             around.move_tile(row, &moves, warp_offset)?;
         }
     }
-    allocation.free(&mut around.builder);
+    allocation.emit_free(&mut around.builder);
     Ok(around.builder.finish())
 }
 
@@ -65,7 +71,7 @@ struct TensorMemoryTile {
     index: u32,
     /// First column of the tile, relative to the allocation.
     at: u32,
-    moves: TensorMoves,
+    moves: TensorMemoryMoves,
 }
 
 /// Finds the moves by which [`issue_kernel`] transfers the tile of a row to tensor memory, and back if it is a result.
@@ -75,22 +81,22 @@ struct TensorMemoryTile {
 /// A sentence, if there are no such moves.
 pub fn tile_in_tensor_memory(
     row: &Instruction,
-    tile: &TensorOperand,
+    tile: &TensorMemoryOperand,
     context: PlanContext<'_>,
-) -> Result<TensorMoves, String> {
+) -> Result<TensorMemoryMoves, String> {
     let memory = context.target.tensor.as_ref().ok_or("the target has no tensor memory")?;
     let tile = match row.kind {
         InstructionKind::TensorMove if tile.copies.is_empty() => in_rows(tile, memory.warp_rows.trailing_zeros())?,
         _ => tile.clone(),
     };
-    let mut table = TensorMoveTable::new(context.instructions, context.target);
+    let mut table = TensorMemoryMoveTable::new(context.instructions, context.target);
     let is_answer = row.kind == InstructionKind::TensorMove || tile.role == "d";
     let moves = if is_answer { table.move_candidates(&tile).into_iter().next() } else { table.cheapest_store(&tile) };
     moves.ok_or_else(|| "no instruction of the target moves its tile between tensor memory and registers".to_owned())
 }
 
 /// Returns the tile extended to 2^`bits` rows; its own rows are the first, the other rows hold nothing.
-fn in_rows(tile: &TensorOperand, bits: u32) -> Result<TensorOperand, String> {
+fn in_rows(tile: &TensorMemoryOperand, bits: u32) -> Result<TensorMemoryOperand, String> {
     let layout = &tile.layout;
     let mut rows = layout.columns_of(Dim::ROW).to_vec();
     rows.resize(bits as usize, 0);
@@ -100,7 +106,7 @@ fn in_rows(tile: &TensorOperand, bits: u32) -> Result<TensorOperand, String> {
     ins.push(Dim::COL, layout.in_bits(Dim::COL)).map_err(failed)?;
     rows.extend_from_slice(layout.columns_of(Dim::COL));
     let layout = LinearLayout::from_columns(ins, layout.outs().clone(), &rows).map_err(failed)?;
-    Ok(TensorOperand { layout, ..tile.clone() })
+    Ok(TensorMemoryOperand { layout, ..tile.clone() })
 }
 
 impl Around {
@@ -119,7 +125,7 @@ impl Around {
 
     /// Returns the type of the words that one move transfers for a lane and, for each move, the address of this lane's
     /// words in the memory of kernel parameter `parameter`.
-    fn element_pointers(&mut self, parameter: u32, moves: &TensorMoves) -> (Type, Vec<Value>) {
+    fn element_pointers(&mut self, parameter: u32, moves: &TensorMemoryMoves) -> (Type, Vec<Value>) {
         let ty = Type::vector_or_scalar(Element::I32, 1 << moves.issue_bits);
         let lane_bytes = 4u32 << (moves.registers.in_bits(Dim::REGISTER) - moves.word_bits);
         let pointer = self.builder.parameter(parameter);
@@ -134,23 +140,24 @@ impl Around {
         (ty, all)
     }
 
-    fn fill(&mut self, parameter: u32, moves: &TensorMoves, warp_offset: Value) {
+    fn fill(&mut self, parameter: u32, moves: &TensorMemoryMoves, warp_offset: Value) {
         let (ty, addresses) = self.element_pointers(parameter, moves);
         let values: Vec<Value> = addresses.into_iter().map(|at| self.load(ty, at)).collect();
         moves.emit_store(&mut self.builder, warp_offset, &values);
-        TensorMoves::emit_wait_stores(&mut self.builder);
+        TensorMemoryMoves::emit_wait_stores(&mut self.builder);
     }
 
-    fn empty(&mut self, parameter: u32, moves: &TensorMoves, warp_offset: Value) {
+    fn empty(&mut self, parameter: u32, moves: &TensorMemoryMoves, warp_offset: Value) {
         let pending = moves.emit_load(&mut self.builder, warp_offset);
-        let values = TensorMoves::emit_wait_loads(&mut self.builder, &pending);
+        let values = TensorMemoryMoves::emit_wait_loads(&mut self.builder, &pending);
         let (_, addresses) = self.element_pointers(parameter, moves);
         addresses.into_iter().zip(values).for_each(|(at, value)| self.store(at, value));
     }
 
-    fn move_tile(&mut self, row: &Instruction, moves: &TensorMoves, warp_offset: Value) -> Result<(), String> {
+    fn move_tile(&mut self, row: &Instruction, moves: &TensorMemoryMoves, warp_offset: Value) -> Result<(), String> {
         let at = |expected: fn(&Operand) -> bool| row.operands.iter().position(expected).map(|at| at as u32);
-        let memory = at(|operand| operand.tensor().is_some()).ok_or("it has no tile in tensor memory")?;
+        let memory =
+            at(|operand| operand.tensor_memory_operand().is_some()).ok_or("it has no tile in tensor memory")?;
         let register = at(|operand| matches!(operand, Operand::Register { .. })).ok_or("it has no registers")?;
         let ty = row
             .operands
@@ -161,7 +168,7 @@ impl Around {
         if row.operands.iter().any(is_result) {
             self.fill(memory, moves, warp_offset);
             let pending = self.builder.value(ty.to_pending(), Op::Instruction { name, operands: vec![warp_offset] });
-            let value = TensorMoves::emit_wait_loads(&mut self.builder, &[pending])[0];
+            let value = TensorMemoryMoves::emit_wait_loads(&mut self.builder, &[pending])[0];
             let to = self.value_pointer(register, ty);
             self.store(to, value);
             return Ok(());
@@ -169,7 +176,7 @@ impl Around {
         let from = self.value_pointer(register, ty);
         let value = self.load(ty, from);
         self.builder.effect(Op::Instruction { name, operands: vec![warp_offset, value] });
-        TensorMoves::emit_wait_stores(&mut self.builder);
+        TensorMemoryMoves::emit_wait_stores(&mut self.builder);
         self.empty(memory, moves, warp_offset);
         Ok(())
     }
@@ -179,7 +186,7 @@ impl Around {
     fn copy_tile(
         &mut self,
         row: &Instruction,
-        moves: &TensorMoves,
+        moves: &TensorMemoryMoves,
         allocation: TensorMemoryAllocation,
     ) -> Result<(), String> {
         let (mut operands, mut result) = (Vec::new(), 0);
@@ -216,10 +223,10 @@ impl Around {
         emit_on_first_warp(&mut self.builder, None, |builder| {
             builder.effect(Op::Instruction { name, operands });
             let first = builder.i32(0);
-            allocation.barriers.commit(builder, queue, first);
+            allocation.barriers.emit_commit(builder, queue, first);
         });
         let first = self.builder.i32(0);
-        allocation.barriers.wait(&mut self.builder, first);
+        allocation.barriers.emit_wait(&mut self.builder, first);
         Ok(())
     }
 

@@ -1,7 +1,7 @@
 //! Test cases of tiles that are loaded by block loads.
 
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_plan::movement::{BlockLoads, BlockSource, PlanContext};
+use tilewright_plan::movement::{BlockLoadPlan, BlockSource, PlanContext};
 
 use super::elements::{element, little_endian};
 use crate::CheckFailure;
@@ -58,7 +58,7 @@ impl BlockTile<'_> {
 /// [`CheckFailure::Movement`]: the loads are not for this tile.
 pub fn block_load_case<'a>(
     tile: &BlockTile<'_>,
-    loads: &BlockLoads,
+    loads: &BlockLoadPlan,
     context: impl Into<PlanContext<'a>>,
 ) -> Result<TestCase, CheckFailure> {
     let bits = tile.element_bits;

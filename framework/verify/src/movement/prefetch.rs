@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use tilewright_kernel::Counts;
-use tilewright_plan::movement::{Bound, PlanContext, PrefetchPlan};
+use tilewright_plan::movement::{CountLowerBounds, PlanContext, PrefetchPlan};
 
 use super::elements::{element, little_endian};
 use crate::CheckFailure;
@@ -45,7 +45,7 @@ pub fn prefetch_case<'a>(
     let sectors =
         PlannedSectors { accesses: "prefetches", planned: all.len() as u64, executed: |sectors| sectors.prefetched };
     let planned = Counts { prefetches: prefetch.counts.prefetches * tiles, ..Counts::default() };
-    let counts = ExpectedCounts::all(planned, Bound::default())
+    let counts = ExpectedCounts::all(planned, CountLowerBounds::default())
         .comparing(|counts| Counts { prefetches: counts.prefetches, ..Counts::default() })
         .with_sectors([Some(sectors), None]);
     Ok(TestCase::of_buffers(kernel, 1, vec![input(0, matrix), copy]).with_counts(counts))

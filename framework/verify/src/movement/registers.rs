@@ -5,7 +5,7 @@ use tilewright_kernel::Kernel;
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_lower::conversion_kernel;
 use tilewright_plan::movement::{
-    Bound, ConversionPlan, GatherPlan, PlanContext, ReductionPlan, ScanDirection, ScanPlan,
+    ConversionPlan, CountLowerBounds, GatherPlan, PlanContext, ReductionPlan, ScanDirection, ScanPlan,
 };
 use tilewright_tile::op::name::arith;
 use tilewright_tile::{BuildError, FunctionBuilder, Value};
@@ -79,7 +79,8 @@ pub fn gather_case<'a>(
         little_endian((0..1u64 << indices.outs().bits()).map(|position| index_at(src, axis, position)), 4);
     let elements = gathered(src, indices, axis, |index| element(index, element_bits));
     let buffers = vec![input(0, tensor), input(1, index_bytes), registers(0, indices, element_bits, &elements)];
-    let counts = ExpectedCounts { may_conflict: true, ..ExpectedCounts::all(plan.stats.counts, Bound::default()) };
+    let counts =
+        ExpectedCounts { may_conflict: true, ..ExpectedCounts::all(plan.stats.counts, CountLowerBounds::default()) };
     let case = TestCase::of_buffers(kernel, 1 << src.in_bits(Dim::BLOCK), buffers);
     Ok(case.with_plan(&plan.stats).with_counts(counts))
 }
@@ -104,8 +105,8 @@ fn scanned(src: &LinearLayout, axis: Dim, element_bits: &[u32], direction: ScanD
         let at = |position: u64| lines.element(line, position) as usize;
         for iteration in 1..length {
             let (before, own) = match direction {
-                ScanDirection::Up => (at(iteration - 1), at(iteration)),
-                ScanDirection::Down => (at(length - iteration), at(length - 1 - iteration)),
+                ScanDirection::Forward => (at(iteration - 1), at(iteration)),
+                ScanDirection::Reverse => (at(length - iteration), at(length - 1 - iteration)),
             };
             if let [multipliers, addends] = results.as_mut_slice() {
                 let multiplier = multipliers[own];

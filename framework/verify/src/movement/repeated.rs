@@ -3,7 +3,7 @@
 use tilewright_kernel::{Counts, Kernel};
 use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
 use tilewright_lower::registers::row_major_index;
-use tilewright_plan::movement::{Bound, ConversionPlan, GatherPlan, SharedAccess};
+use tilewright_plan::movement::{ConversionPlan, CountLowerBounds, GatherPlan, SharedAccess};
 
 use super::elements::{element, little_endian, registers};
 use super::registers::{gathered, index_at};
@@ -45,7 +45,7 @@ impl Repeated<'_> {
         let planned = (0..rounds).fold(Counts::default(), |sum, _| sum.plus(predicted.counts.unwrap_or_default()));
         let counts = ExpectedCounts {
             may_conflict: matches!(self, Self::Gather(..)),
-            ..ExpectedCounts::all(moves(planned), Bound::default()).comparing(moves)
+            ..ExpectedCounts::all(moves(planned), CountLowerBounds::default()).comparing(moves)
         };
         let case = TestCase::of_buffers(self.kernel(element_bits, rounds)?, 1, buffers);
         Ok(case.with_counts(counts).with_predicted(predicted))

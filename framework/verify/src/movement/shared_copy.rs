@@ -4,7 +4,7 @@ use crate::kernels::{CopyPipeline, pointer_copy_kernel};
 use tilewright_kernel::Counts;
 use tilewright_layout::{Dim, MemoryLayout};
 use tilewright_lower::registers::row_major_index;
-use tilewright_plan::movement::{AsyncCopyPlan, Bound, PlanContext};
+use tilewright_plan::movement::{AsyncCopyPlan, CountLowerBounds, PlanContext};
 
 use super::elements::{element, little_endian, tensor};
 use super::memory::memory_elements;
@@ -49,7 +49,7 @@ pub fn shared_copy_case<'a>(
     // If a tensor's size is no multiple of a sector, adjacent tensors share a sector.
     let is_exact = (size * bytes as u64).is_multiple_of(sector_bytes);
     let planned = (0..tensors).fold(Counts::default(), |sum, _| sum.plus(copy.counts));
-    let counts = ExpectedCounts::all(planned, Bound::default())
+    let counts = ExpectedCounts::all(planned, CountLowerBounds::default())
         .comparing(|counts| Counts { shared_loads: 0, wavefronts_loaded: 0, barriers: 0, ..counts })
         .with_sectors([is_exact.then_some(sectors), None]);
     let buffers = vec![input(0, content), input(1, memory_elements(memory, bytes)), left];

@@ -3,7 +3,7 @@
 use crate::kernels::{CopyPipeline, tensor_copy_kernel};
 use tilewright_kernel::{Counts, Launch, MAX_RANK, TensorMapBinding};
 use tilewright_layout::{Dim, MemoryLayout};
-use tilewright_plan::movement::{Bound, PlanContext, TensorCopy};
+use tilewright_plan::movement::{CountLowerBounds, PlanContext, TensorCopy};
 use tilewright_target::TargetDescription;
 
 use super::elements::{element, little_endian};
@@ -76,7 +76,7 @@ fn planned_counts(copy: &TensorCopy, tiles: u64, shifted: u32, target: &TargetDe
         Counts { bulk_copies, bulk_bytes, mbarrier_arrivals, ..Counts::default() }
     };
     let planned = (0..tiles).fold(Counts::default(), |sum, _| sum.plus(copy.counts));
-    ExpectedCounts::all(compared(planned), Bound::default())
+    ExpectedCounts::all(compared(planned), CountLowerBounds::default())
         .comparing(compared)
         .with_sectors([is_exact.then_some(sectors), None])
 }

@@ -6,7 +6,7 @@ use tilewright_testkit::emulator_target;
 use emulator_target::{kernel, target};
 use tilewright_emulator::FaultKind;
 use tilewright_kernel::{Counts, Module};
-use tilewright_plan::movement::{Bound, PlanContext};
+use tilewright_plan::movement::{CountLowerBounds, PlanContext};
 use tilewright_plugin::{Artifact, Device, DeviceError, LaunchArgument, LaunchRequest};
 use tilewright_verify::case::{CaseBuffer, CaseElement, CaseValue, Expectation};
 use tilewright_verify::{
@@ -101,7 +101,7 @@ fn counts_that_are_others_are_found() {
             planned: Counts::default(),
             compared: |counts| counts,
             may_conflict: false,
-            bound: Bound::default(),
+            bound: CountLowerBounds::default(),
             sectors: [None; 2],
         };
         change(&mut counts);

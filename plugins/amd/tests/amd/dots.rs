@@ -157,7 +157,7 @@ fn code_has_the_instructions_of_the_plan() {
             let word = if row.starts_with("v_mfma") { "v_mfma" } else { "v_wmma" };
             let found = count(&assembly(&target, &plan), word);
             // Once for a chunk of K, or a multiple if the code generator unrolls the loop over chunks.
-            let (of_chunk, all) = (plan.cost.issues / plan.chunks(), plan.cost.issues);
+            let (of_chunk, all) = (plan.cost.issues / plan.chunk_count(), plan.cost.issues);
             assert!(found <= all && found.is_multiple_of(of_chunk) && found > 0, "{name} {types:?}: {found} {row}");
         }
     }
@@ -225,7 +225,7 @@ fn operands_that_are_cast_keep_their_subnormal_numbers() {
         let problem = problem(&target, [32, 32, 32], [types[0], types[1], "f32"]);
         let plan = proven(&target, &problem);
         assert!(plan.instruction().is_some_and(|name| name.ends_with(row)), "{types:?}: {}", plan.atom_name());
-        let by_f16 = problem.with_unit("v_mfma_f32_32x32x8f16".to_owned());
+        let by_f16 = problem.with_atom("v_mfma_f32_32x32x8f16".to_owned());
         let error = mma::plan_mma(&by_f16, context(&target)).unwrap_err().to_string();
         assert!(error.contains("subnormal"), "{types:?}: {error}");
     }

@@ -4,7 +4,7 @@
 
 use crate::targets::target;
 use tilewright_amd::AmdTarget;
-use tilewright_plan::movement::{ConsecutiveCopy, Constraints, SharedLayoutKind, choose_shared_layout};
+use tilewright_plan::movement::{ConsecutiveCopy, SharedLayoutConstraints, SharedLayoutKind, choose_shared_layout};
 use tilewright_vendor_testkit::layouts::{distributed, memory};
 use tilewright_vendor_testkit::memory_choice::{check, executed};
 use tilewright_vendor_testkit::prelude::*;
@@ -32,7 +32,7 @@ fn padding_is_no_worse_than_a_vector_a_row() {
             Accessor::store(distributed(&target, ROWS, &[64, 64])),
             Accessor::load(distributed(&target, &operand(0), &[64, 64])),
         ];
-        let only = Constraints::only(SharedLayoutKind::Padding);
+        let only = SharedLayoutConstraints::only(SharedLayoutKind::Padding);
         let choice = choose_shared_layout(&accessors, 16, &only, target.description()).unwrap();
         let text = "#ttg.padded_shared<[64:+8] {order = [1, 0], shape = [64, 64]}>";
         let known = memory(&target, text, &[64, 64]);
@@ -61,7 +61,8 @@ fn copies_permute_what_they_fetch() {
             Accessor::store(distributed(&target, &fetched, &[64, 64])).by_copy(ConsecutiveCopy { global, access_bits }),
             Accessor::load(distributed(&target, &operand(0), &[64, 64])),
         ];
-        let choice = choose_shared_layout(&accessors, 16, &Constraints::default(), target.description()).unwrap();
+        let choice =
+            choose_shared_layout(&accessors, 16, &SharedLayoutConstraints::default(), target.description()).unwrap();
         let of = |kind: SharedLayoutKind| choice.candidates.iter().find(|candidate| candidate.kind == kind).unwrap();
         let (plain, padded, permuted) =
             (of(SharedLayoutKind::Plain), of(SharedLayoutKind::Padding), of(SharedLayoutKind::PermutedGlobal));
@@ -98,13 +99,15 @@ fn transposing_loads_are_free_of_conflicts_where_the_tile_lies() {
     let copied = stored.clone().by_copy(ConsecutiveCopy { global, access_bits: 128 });
     for (first, kind) in [(stored, SharedLayoutKind::Functor), (copied, SharedLayoutKind::PermutedGlobal)] {
         let accessors = [first, loaded.clone()];
-        let choice = choose_shared_layout(&accessors, 16, &Constraints::default(), context(&target)).unwrap();
+        let choice =
+            choose_shared_layout(&accessors, 16, &SharedLayoutConstraints::default(), context(&target)).unwrap();
         let chosen = choice.chosen();
         let by = chosen.accessors[1].instruction.as_deref();
         assert_eq!((by, chosen.excess(), choice.gap()), (Some("ds_read_b64_tr_b16"), 0, 0));
         assert_eq!((chosen.kind, chosen.accessors[0].vector_elements), (kind, 8));
         choice.candidates.iter().for_each(|candidate| check(candidate, &accessors, 16, context(&target)));
-        let plain = choose_shared_layout(&accessors, 16, &Constraints::only(kind), target.description()).unwrap();
+        let plain =
+            choose_shared_layout(&accessors, 16, &SharedLayoutConstraints::only(kind), target.description()).unwrap();
         let narrowest = plain.chosen().accessors.iter().map(|stats| stats.vector_elements).min();
         assert_eq!(narrowest, Some(1), "{:?}", plain.chosen().accessors);
     }

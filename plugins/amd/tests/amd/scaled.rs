@@ -172,11 +172,11 @@ fn execute(
     let scale = || scaled.then(|| Scale::from_name("e8m0").unwrap());
     let problem = MmaProblem::new([32, 32, 256], element_types, shape.lanes as u32, 1)
         .with_scales([scale(), scale()])
-        .with_unit(name.clone());
+        .with_atom(name.clone());
     let plan = mma::plan_mma(&problem, context(target)).unwrap_or_else(|error| panic!("{name}: {error}"));
     let cases = mma_cases(&plan, context(target)).unwrap();
     // The plan may also use instructions of the target that move data.
-    let moves = target.instructions().iter().filter(|row| row.extent().is_none());
+    let moves = target.instructions().iter().filter(|row| row.mma_shape().is_none());
     let rows: Vec<Instruction> = rows.iter().chain(moves).cloned().collect();
     let by_description = PlanContext::new(target.description()).with_instructions(&rows);
     check_all_emulated(&cases, by_description).map(|_| ()).map_err(|failure| format!("{name}: {failure}"))

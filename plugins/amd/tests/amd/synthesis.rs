@@ -130,7 +130,8 @@ fn lanes_bring_side_by_side_what_the_memory_wants_there() {
 fn lanes_that_bring_the_same_are_refused() {
     let target = target("mi300x");
     let rows = target.instructions().iter();
-    let kind = rows.filter_map(|row| AccessKind::of_row(row, 6)).find(AccessKind::is_fetched).expect("the copy");
+    let kind =
+        rows.filter_map(|row| AccessKind::from_instruction(row, 6)).find(AccessKind::is_fetched).expect("the copy");
     let bit = |bits: &[u32]| bits.iter().map(|bit| 1u64 << bit).collect::<Vec<u64>>();
     let accumulator = distributed(&bit(&[6]), &[1 << 7, 1 << 8 | 1 << 7, 1 << 9, 1 << 10, 1, 2 | 1], &bit(&[2, 3]));
     let term = StrideTerm::of_access(&accumulator, &kind, 16).expect("sums of bits do");

@@ -1,15 +1,18 @@
 //! Defines the rules of buffer accesses, whose addresses are one base pointer plus an offset for each element.
 
 use tilewright_tile::TileType;
-use tilewright_tile::rules::{Check, Checked, Rule, ensure};
+use tilewright_tile::rules::{CheckResult, OpContext, VerifyRule, ensure};
 
 /// The rules of `amdg`'s buffer accesses.
-pub(super) const RULES: [Rule; 3] =
-    [Rule::new("buffer", buffer), Rule::new("buffer_other", buffer_other), Rule::new("buffer_target", buffer_target)];
+pub(super) const RULES: [VerifyRule; 3] = [
+    VerifyRule::new("buffer", buffer),
+    VerifyRule::new("buffer_other", buffer_other),
+    VerifyRule::new("buffer_target", buffer_target),
+];
 
 /// Rule `buffer(values)` of buffer accesses: checks the pointee type and the offsets, which are `i32`. The base points
 /// to elements of the group `values`; unless the values are in shared memory, offsets have their shape and layout.
-fn buffer(check: &Check<'_>, groups: &[String]) -> Checked {
+fn buffer(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
     let (Some(TileType::Pointer(pointer)), Some(offsets)) = (check.group_type("ptr"), check.group_type("offsets"))
     else {
         return Ok(());
@@ -32,7 +35,7 @@ fn buffer(check: &Check<'_>, groups: &[String]) -> Checked {
 
 /// Rule `buffer_other` of `amdg.buffer_load_to_local`: checks the type of `other`, the values for masked-off lanes. It
 /// has the shape and layout of the offsets and elements of the pointee type.
-fn buffer_other(check: &Check<'_>, _: &[String]) -> Checked {
+fn buffer_other(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     let (Some(other), Some(offsets)) = (check.group_type("other"), check.group_type("offsets")) else { return Ok(()) };
     let Some(TileType::Pointer(pointer)) = check.group_type("ptr") else { return Ok(()) };
     let expected = offsets.with_element(pointer.pointee.clone());
@@ -41,7 +44,7 @@ fn buffer_other(check: &Check<'_>, _: &[String]) -> Checked {
 
 /// Rule `buffer_target` of `amdg.buffer_load_to_local`: checks that the base is a single pointer, and that the target
 /// can copy from global memory to LDS.
-fn buffer_target(check: &Check<'_>, _: &[String]) -> Checked {
+fn buffer_target(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     let pointer = check.group_type("ptr");
     ensure(matches!(pointer, Some(TileType::Pointer(_))), || "the base is a tensor: expected one pointer".to_owned())?;
     let Some(target) = check.target().and_then(|target| target.strip_prefix("hip:")) else {

@@ -1,6 +1,6 @@
 //! Defines the rules of cache policies with levels and fractions, `#ttng.cache_policy`.
 
-use tilewright_tile::rules::{Checked, check_words, ensure, policy_parameters};
+use tilewright_tile::rules::{CheckResult, check_words, ensure, policy_parameters};
 
 /// The name of the attribute that states a cache policy.
 pub(super) const NAME: &str = "#ttng.cache_policy";
@@ -17,7 +17,7 @@ const WORDS: [(&str, &[&str]); 6] = [
 
 /// Checks the parameters in the angle brackets of a cache policy: known names and values. `cache_modifier` and `l1`
 /// exclude each other, and `l2_fraction` is above 0 and at most 1.
-pub(super) fn check_policy(parameters: &str) -> Checked {
+pub(super) fn check_policy(parameters: &str) -> CheckResult {
     check_words(NAME, parameters, &WORDS)?;
     let value_of = |key: &str| policy_parameters(parameters).find(|(known, _)| *known == key).map(|(_, value)| value);
     let has_modifier = value_of("cache_modifier").is_some_and(|modifier| modifier != "none");

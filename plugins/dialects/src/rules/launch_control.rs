@@ -2,14 +2,14 @@
 //! a block that has not started.
 
 use tilewright_tile::TileType;
-use tilewright_tile::rules::{Check, Checked, Rule, bases, ensure};
+use tilewright_tile::rules::{CheckResult, OpContext, VerifyRule, bases, ensure};
 
 /// The rule of `ttng`'s operations of cluster launch control.
-pub(super) const RULES: [Rule; 1] = [Rule::new("clc_buffer", clc_buffer)];
+pub(super) const RULES: [VerifyRule; 1] = [VerifyRule::new("clc_buffer", clc_buffer)];
 
 /// Rule `clc_buffer(memory)`: checks that shared memory has the type of a response of cluster launch control, two `i64`
 /// elements. Each block of a cluster has a response of its own.
-fn clc_buffer(check: &Check<'_>, groups: &[String]) -> Checked {
+fn clc_buffer(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
     check.types_of(groups).into_iter().try_for_each(|ty| {
         ensure(ty.shape() == Some(&[2]) && *ty.element() == TileType::integer(64), || {
             format!("`{ty}` is no response of cluster launch control: expected two elements of i64")

@@ -1,27 +1,27 @@
 //! Defines the verifier's rules for dots on tensor cores (`wgmma`, `tcgen05.mma`) and for the scales of their operands.
 
 use tilewright_layout::FamilyAttribute;
-use tilewright_tile::rules::{Check, Checked, Rule, bases, ensure, flag, number};
+use tilewright_tile::rules::{CheckResult, OpContext, VerifyRule, bases, ensure, flag, number};
 use tilewright_tile::{Float, LayoutName, MemDescType, TileType};
 
 use super::tensor_memory_layouts::{MATRIX, SCALES};
 
 /// The rules of `ttng`'s dots.
-pub(super) const RULES: [Rule; 4] = [
-    Rule::new("dot_shapes", shapes),
-    Rule::new("wgmma", wgmma),
-    Rule::new("mma5", mma5),
-    Rule::new("scales_order", scales_order),
+pub(super) const RULES: [VerifyRule; 4] = [
+    VerifyRule::new("dot_shapes", shapes),
+    VerifyRule::new("wgmma", wgmma),
+    VerifyRule::new("mma5", mma5),
+    VerifyRule::new("scales_order", scales_order),
 ];
 
-fn shape<'c>(check: &Check<'c>, group: &str) -> &'c [u64] {
+fn shape<'c>(check: &OpContext<'c>, group: &str) -> &'c [u64] {
     check.group_type(group).and_then(TileType::shape).unwrap_or_default()
 }
 
 /// Rule `dot_shapes(a b d)`: checks that the groups have the shapes [M, K], [K, N] and [M, N] of a dot. A batch axis
 /// may come first; it is compared for `a` and `d`. K is not compared if exactly one operand is `e2m1`, two elements in
 /// a byte.
-fn shapes(check: &Check<'_>, groups: &[String]) -> Checked {
+fn shapes(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
     let [a, b, d] = groups else { return Ok(()) };
     let (a, b, d) = (shape(check, a), shape(check, b), shape(check, d));
     let rank = a.len();
@@ -44,7 +44,7 @@ fn family(layout: Option<&LayoutName>) -> &str {
 
 /// Rule `wgmma` of `ttng.warp_group_dot`: checks that `wgmma` supports the layouts, element types and result shape. M
 /// is a multiple of 64 and N of 8.
-fn wgmma(check: &Check<'_>, _: &[String]) -> Checked {
+fn wgmma(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     let (Some(a), Some(b)) = (check.group_type("a"), check.group_type("b")) else { return Ok(()) };
     let Some(d) = check.group_type("d") else { return Ok(()) };
     let version = d.layout().and_then(|layout| number(layout.spec(), "version_major"));
@@ -69,7 +69,7 @@ fn wgmma(check: &Check<'_>, _: &[String]) -> Checked {
 
 /// Checks that `wgmma` supports the element types. A and B have the same width; 8-bit floats into 32-bit results need
 /// `maxNumImpreciseAcc` of at least 32. In registers, a lane holds 32 bits of A along K (`kWidth`).
-fn check_elements(check: &Check<'_>, a: &TileType, b: &TileType, d: &TileType) -> Checked {
+fn check_elements(check: &OpContext<'_>, a: &TileType, b: &TileType, d: &TileType) -> CheckResult {
     if let (Some(layout), Some(bits)) = (a.as_tensor().and_then(|a| a.layout.as_ref()), a.element_bits())
         && let Some(width) = number(layout.spec(), "k_width")
     {
@@ -105,7 +105,7 @@ fn kind(element: &TileType) -> Option<&'static str> {
 
 /// Rules `mma5` (`ttng.tc_gen5_mma`) and `mma5(scaled)` (`ttng.tc_gen5_mma_scaled`): check that `tcgen05.mma` supports
 /// the layouts and element types. Dots without scales are also checked for the distribution over a cluster's blocks.
-fn mma5(check: &Check<'_>, groups: &[String]) -> Checked {
+fn mma5(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
     let is_scaled = groups.first().is_some_and(|word| word == "scaled");
     ensure(check.is_set("is_async") || check.group_types("barriers").is_empty(), || {
         "it arrives at an mbarrier and is synchronous: expected `is_async`".to_owned()
@@ -126,7 +126,7 @@ fn mma5(check: &Check<'_>, groups: &[String]) -> Checked {
 
 /// Checks that `tcgen05.mma` supports the layouts. A is in shared or tensor memory, B in shared memory; the accumulator
 /// is in tensor memory, with one element in each 32-bit column.
-fn check_layouts(a: &MemDescType, b: &MemDescType, d: &MemDescType) -> Checked {
+fn check_layouts(a: &MemDescType, b: &MemDescType, d: &MemDescType) -> CheckResult {
     let name = |memory: &MemDescType| memory.layout.spec().name.clone();
     ensure(["nvmma_shared", "shared_linear", MATRIX].contains(&name(a).as_str()), || {
         format!("operand A has the layout `{}`: expected `nvmma_shared` or one of tensor memory", a.layout.text())
@@ -154,7 +154,7 @@ fn check_layouts(a: &MemDescType, b: &MemDescType, d: &MemDescType) -> Checked {
 
 /// Checks that `tcgen05.mma` can multiply elements of A's and B's types and add to the accumulator's type. If
 /// `is_scaled`, only the accumulator's type is checked.
-fn check_types(a: &MemDescType, b: &MemDescType, d: &MemDescType, is_scaled: bool) -> Checked {
+fn check_types(a: &MemDescType, b: &MemDescType, d: &MemDescType, is_scaled: bool) -> CheckResult {
     let accumulator = d.element.to_string();
     if is_scaled {
         return ensure(["f16", "f32"].contains(&accumulator.as_str()), || {
@@ -189,7 +189,7 @@ fn check_types(a: &MemDescType, b: &MemDescType, d: &MemDescType, is_scaled: boo
 
 /// Checks that the blocks of a cluster split A along M only and B along N only, and the accumulator as both together.
 /// Basis i of each `CGALayout` is the step of bit i of the block index.
-fn check_blocks(check: &Check<'_>, a: &MemDescType, b: &MemDescType, d: &MemDescType) -> Checked {
+fn check_blocks(check: &OpContext<'_>, a: &MemDescType, b: &MemDescType, d: &MemDescType) -> CheckResult {
     let of = |memory: &MemDescType| bases(memory.layout.spec(), "cga_layout").unwrap_or_default();
     let (left, right, result) = (of(a), of(b), of(d));
     if left.is_empty() && right.is_empty() && result.is_empty() {
@@ -230,7 +230,7 @@ const SCALES_BY_K: &str = "cuda:107";
 /// rows by 4 along K. The layout's `blockRepOrder` is `mnThenK` if adjacent columns hold blocks that follow each other
 /// along M or N, and `kThenMn` if along K. With one block along either axis the orders do not differ, and the default
 /// `mnThenK` always passes.
-fn scales_order(check: &Check<'_>, _: &[String]) -> Checked {
+fn scales_order(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     let is_narrow = ["a_type", "b_type"].iter().all(|name| check.text(name) == Some("e2m1"));
     let are_floats = ["a_scale", "b_scale"]
         .iter()

@@ -2,8 +2,8 @@
 
 use tilewright_layout::{FamilyAttribute, FamilySpec};
 use tilewright_tile::rules::{
-    Checked, Distribution, DotOperand, LayoutRules, Rules, Storage, bases, ensure, named_bases, named_number, number,
-    numbers, power, product,
+    CheckResult, Distribution, DotOperand, LayoutRules, Storage, VerifyRules, bases, ensure, named_bases, named_number,
+    number, numbers, power, product,
 };
 use tilewright_tile::{Float, TileType};
 
@@ -37,16 +37,16 @@ impl LayoutRules for NvidiaMma {
         Storage::Registers
     }
 
-    fn check(&self, spec: &FamilySpec, _: &Rules) -> Checked {
+    fn check(&self, spec: &FamilySpec, _: &VerifyRules) -> CheckResult {
         let Some(version) = number(spec, "version_major") else { return Ok(()) };
         ensure([2, 3].contains(&version), || format!("`versionMajor = {version}`: expected 2 or 3"))
     }
 
-    fn distribution(&self, spec: &FamilySpec, _: &Rules) -> Option<Distribution> {
+    fn distribution(&self, spec: &FamilySpec, _: &VerifyRules) -> Option<Distribution> {
         distribution_of_warps(spec, 32)
     }
 
-    fn check_dot_operand(&self, operand: &DotOperand<'_>) -> Checked {
+    fn check_dot_operand(&self, operand: &DotOperand<'_>) -> CheckResult {
         let parent = operand.parent;
         let first = || numbers(parent, "version")?.first().copied();
         let version = number(parent, "version_major").or_else(first).unwrap_or(2);
@@ -60,7 +60,7 @@ impl LayoutRules for NvidiaMma {
 
     /// Rejects `f32` operands of `mma.sync` unless the precision is `tf32`, the only type that it multiplies in 32
     /// bits.
-    fn check_dot_elements(&self, spec: &FamilySpec, element: &TileType, precision: &str) -> Checked {
+    fn check_dot_elements(&self, spec: &FamilySpec, element: &TileType, precision: &str) -> CheckResult {
         let is_sync = number(spec, "version_major") == Some(2);
         ensure(!is_sync || *element != TileType::Float(Float::F32) || precision == "tf32", || {
             format!("`mma` does not multiply f32 with `inputPrecision = {precision}`: expected tf32")
@@ -88,7 +88,7 @@ impl LayoutRules for Mfma {
         Storage::Registers
     }
 
-    fn check(&self, spec: &FamilySpec, _: &Rules) -> Checked {
+    fn check(&self, spec: &FamilySpec, _: &VerifyRules) -> CheckResult {
         if let Some(version) = number(spec, "version") {
             ensure((0..=4).contains(&version), || format!("`version = {version}`: expected one from 0 to 4"))?;
         }
@@ -106,11 +106,11 @@ impl LayoutRules for Mfma {
         ensure(width == 32 || width == 64, || format!("`elementBitWidth = {width}`: expected 32 or 64"))
     }
 
-    fn distribution(&self, spec: &FamilySpec, _: &Rules) -> Option<Distribution> {
+    fn distribution(&self, spec: &FamilySpec, _: &VerifyRules) -> Option<Distribution> {
         distribution_of_warps(spec, 64)
     }
 
-    fn check_dot_operand(&self, operand: &DotOperand<'_>) -> Checked {
+    fn check_dot_operand(&self, operand: &DotOperand<'_>) -> CheckResult {
         ensure(operand.k_width > 0, || "`kWidth` is missing, which MFMA needs".to_owned())
     }
 }
@@ -128,7 +128,7 @@ impl LayoutRules for Wmma {
         Storage::Registers
     }
 
-    fn check(&self, spec: &FamilySpec, _: &Rules) -> Checked {
+    fn check(&self, spec: &FamilySpec, _: &VerifyRules) -> CheckResult {
         let Some(version) = number(spec, "version") else { return Ok(()) };
         ensure((1..=3).contains(&version), || format!("`version = {version}`: expected one from 1 to 3"))?;
         // A text may omit the default shape, 16x16x16, and the parser drops a parameter with the default value. Version
@@ -150,7 +150,7 @@ impl LayoutRules for Wmma {
         ensure(fits, || format!("`instrShape = {shape:?}` is no shape of WMMA {version}"))
     }
 
-    fn distribution(&self, spec: &FamilySpec, _: &Rules) -> Option<Distribution> {
+    fn distribution(&self, spec: &FamilySpec, _: &VerifyRules) -> Option<Distribution> {
         let warps = named_bases(spec, ["warp_bases", "warp"])?;
         let rank = number(spec, "rank").and_then(|rank| usize::try_from(rank).ok());
         Some(Distribution {
@@ -161,7 +161,7 @@ impl LayoutRules for Wmma {
         })
     }
 
-    fn check_dot_operand(&self, operand: &DotOperand<'_>) -> Checked {
+    fn check_dot_operand(&self, operand: &DotOperand<'_>) -> CheckResult {
         let width = operand.k_width;
         match number(operand.parent, "version") {
             Some(1) => ensure([8, 16].contains(&width), || format!("`kWidth = {width}`: expected 8 or 16 for WMMA 1")),

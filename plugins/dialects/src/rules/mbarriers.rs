@@ -1,14 +1,14 @@
 //! Defines the rules of mbarriers in the blocks of a cluster: arrivals, and completions of copies and dots.
 
-use tilewright_tile::rules::{Check, Checked, Rule, bases, ensure};
+use tilewright_tile::rules::{CheckResult, OpContext, VerifyRule, bases, ensure};
 use tilewright_tile::{Attribute, MemDescType};
 
 /// The rules of `ttng`'s mbarriers.
-pub(super) const RULES: [Rule; 4] = [
-    Rule::new("arrive", arrive),
-    Rule::new("commit", commit),
-    Rule::new("completion", completion),
-    Rule::new("copy_completion", copy_completion),
+pub(super) const RULES: [VerifyRule; 4] = [
+    VerifyRule::new("arrive", arrive),
+    VerifyRule::new("commit", commit),
+    VerifyRule::new("completion", completion),
+    VerifyRule::new("copy_completion", copy_completion),
 ];
 
 /// Returns the `CGALayout` of mbarriers in `memory`: for each bit of the block index, by how many mbarriers the bit
@@ -19,14 +19,14 @@ fn blocks_of(memory: &MemDescType) -> Vec<Vec<i64>> {
 
 /// Returns the expected `CGALayout` of mbarriers (see [`blocks_of`]) if every `shared` consecutive blocks, a power of
 /// two, share one mbarrier.
-fn one_each(check: &Check<'_>, shared: u64) -> Vec<Vec<i64>> {
+fn one_each(check: &OpContext<'_>, shared: u64) -> Vec<Vec<i64>> {
     let count = |number: u64| number.max(1).ilog2();
     let zeros = (0..count(shared)).map(|_| vec![0]);
     zeros.chain((0..count(check.cluster_blocks() / shared)).map(|bit| vec![1 << bit])).collect()
 }
 
 /// Checks that each block of the cluster has an mbarrier of its own, by the `CGALayout` of the mbarriers' memory.
-fn check_one_each(check: &Check<'_>, memory: &MemDescType) -> Checked {
+fn check_one_each(check: &OpContext<'_>, memory: &MemDescType) -> CheckResult {
     let (own, expected) = (blocks_of(memory), one_each(check, 1));
     ensure(own == expected, || {
         format!("the mbarrier's `CGALayout` is {own:?}: expected {expected:?}, one in each block")
@@ -35,7 +35,7 @@ fn check_one_each(check: &Check<'_>, memory: &MemDescType) -> Checked {
 
 /// Rule `completion(barriers)`: checks that each block has an mbarrier of its own, at which the block's asynchronous
 /// operations arrive when they complete.
-fn completion(check: &Check<'_>, groups: &[String]) -> Checked {
+fn completion(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
     let memories = check.types_of(groups).into_iter().filter_map(|ty| ty.as_memory());
     memories.into_iter().try_for_each(|memory| check_one_each(check, memory))
 }
@@ -43,7 +43,7 @@ fn completion(check: &Check<'_>, groups: &[String]) -> Checked {
 /// Rule `copy_completion(barrier)`: checks that each block has an mbarrier of its own, at which the copy arrives. If
 /// the module has `ttng.two-ctas = true`, two adjacent blocks may share one; a module without this attribute is not
 /// checked.
-fn copy_completion(check: &Check<'_>, groups: &[String]) -> Checked {
+fn copy_completion(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
     let Some(Attribute::Bool(in_pairs)) = check.module_attribute("ttng.two-ctas") else { return Ok(()) };
     let Some(memory) = groups.first().and_then(|group| check.memory_type(group)) else { return Ok(()) };
     if *in_pairs && blocks_of(memory) == one_each(check, 2) {
@@ -54,7 +54,7 @@ fn copy_completion(check: &Check<'_>, groups: &[String]) -> Checked {
 
 /// Rule `arrive` of `ttng.arrive_barrier` and `ttng.barrier_expect`: checks that `fromCTA` and `multicastCTA` name
 /// blocks of the cluster. With either attribute, each block must have an mbarrier of its own.
-fn arrive(check: &Check<'_>, _: &[String]) -> Checked {
+fn arrive(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     let blocks = i64::try_from(check.cluster_blocks()).unwrap_or(i64::MAX);
     if let Some(block) = check.integer("fromCTA") {
         ensure((0..blocks).contains(&block), || {
@@ -81,7 +81,7 @@ fn arrive(check: &Check<'_>, _: &[String]) -> Checked {
 
 /// Rule `commit` of `ttng.tc_gen5_commit`: checks that there are at most four descriptors, and that each block of the
 /// cluster has an mbarrier of its own.
-fn commit(check: &Check<'_>, _: &[String]) -> Checked {
+fn commit(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     let count = check.group_types("descs").len();
     ensure(count <= 4, || format!("{count} descriptors: expected four at most"))?;
     check.memory_type("barrier").map_or(Ok(()), |memory| check_one_each(check, memory))

@@ -1,10 +1,10 @@
 //! Defines the rule of PTX's arithmetic on packed pairs and quadruples of elements.
 
-use tilewright_tile::rules::{Check, Checked, Rule, ensure};
+use tilewright_tile::rules::{CheckResult, OpContext, VerifyRule, ensure};
 use tilewright_tile::{TensorType, TileType};
 
 /// The rule of `ttng`'s packed arithmetic.
-pub(super) const RULES: [Rule; 1] = [Rule::new("packed_arith", packed_arith)];
+pub(super) const RULES: [VerifyRule; 1] = [VerifyRule::new("packed_arith", packed_arith)];
 
 /// Element types of packed arithmetic, and the letters that [`SIGNATURES`] uses for them. The letter `2` (`i8`) stands
 /// for bytes with two `f4E2M1FN` elements each.
@@ -61,7 +61,7 @@ impl Signature {
 
 /// Rule `packed_arith` of `ttng.packed_arith`: checks that PTX has the operation for these element types, and that the
 /// operands have the result's layout. A lane must hold complete packs: pairs, or quadruples of 8-bit elements.
-fn packed_arith(check: &Check<'_>, _: &[String]) -> Checked {
+fn packed_arith(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     let Some(TileType::Tensor(result)) = check.group_type("result") else { return Ok(()) };
     let kind = check.text("op_kind").unwrap_or_default();
     let kinds = ["add", "sub", "mul", "fma", "min", "max"];
@@ -103,7 +103,7 @@ fn halved_axes(operand: &TensorType, result: &TensorType) -> Vec<usize> {
 
 /// Checks that an operand has the shape and layout of the result. An operand with two `f4E2M1FN` in each byte has half
 /// the size along one axis, and each byte is in the lane that holds the two corresponding results.
-fn check_operand(check: &Check<'_>, operand: &TensorType, result: &TensorType) -> Checked {
+fn check_operand(check: &OpContext<'_>, operand: &TensorType, result: &TensorType) -> CheckResult {
     let (Some(own), Some(layout)) = (&operand.layout, &result.layout) else {
         return Err(format!("an operand of {:?} has no layout: expected one", operand.shape));
     };

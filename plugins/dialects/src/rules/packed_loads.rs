@@ -1,15 +1,15 @@
 //! Defines the rules of loads that transpose packed elements.
 
 use tilewright_tile::TensorType;
-use tilewright_tile::rules::{Check, Checked, Rule, ensure, named_number, numbers};
+use tilewright_tile::rules::{CheckResult, OpContext, VerifyRule, ensure, named_number, numbers};
 
 /// The rule of `amdg`'s transposing load.
-pub(super) const RULES: [Rule; 1] = [Rule::new("packed_transposed", packed_transposed)];
+pub(super) const RULES: [VerifyRule; 1] = [VerifyRule::new("packed_transposed", packed_transposed)];
 
 /// Rule `packed_transposed` of `amdg.local_load_packed_transposed`: checks the shapes, the result's layout and the
 /// order of memory. Two 4-bit elements share a byte: neighbours along M or N in memory, neighbours along K in the
 /// result, an operand of a dot (`#ttg.dot_op`).
-fn packed_transposed(check: &Check<'_>, _: &[String]) -> Checked {
+fn packed_transposed(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     let (Some(memory), Some(result)) = (check.memory_type("src"), check.group_type("result")) else { return Ok(()) };
     let Some(TensorType { shape, layout: Some(layout), .. }) = result.as_tensor() else { return Ok(()) };
     let spec = layout.spec();

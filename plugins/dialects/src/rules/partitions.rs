@@ -2,17 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use tilewright_tile::rules::{Check, Checked, Rule, ensure};
+use tilewright_tile::rules::{CheckResult, OpContext, VerifyRule, ensure};
 use tilewright_tile::{Attribute, Operation, TileType, ValueOrigin};
 
 use super::tensor_memory_layouts::SCALES;
 
 /// The rules of `nvws`.
-pub(super) const RULES: [Rule; 4] = [
-    Rule::new("warp_group", warp_group),
-    Rule::new("partition_phi", partition_phi),
-    Rule::new("names_buffers", names_buffers),
-    Rule::new("entered_buffers", entered_buffers),
+pub(super) const RULES: [VerifyRule; 4] = [
+    VerifyRule::new("warp_group", warp_group),
+    VerifyRule::new("partition_phi", partition_phi),
+    VerifyRule::new("names_buffers", names_buffers),
+    VerifyRule::new("entered_buffers", entered_buffers),
 ];
 
 /// Returns the numbers in an operation's attribute `ttg.partition`, the partitions that execute it; empty without it.
@@ -25,7 +25,7 @@ fn partitions_of(operation: &Operation) -> BTreeSet<u64> {
 
 /// Rule `partition_phi` of `nvws.aref.phi`: checks that its `ttg.partition` is the union of the partitions that define
 /// its operands. Each operand is defined by at least one partition, and no partition defines two.
-fn partition_phi(check: &Check<'_>, _: &[String]) -> Checked {
+fn partition_phi(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     let mut given = BTreeSet::new();
     for value in &check.operation().operands {
         let own = match check.body().origin(*value) {
@@ -48,7 +48,7 @@ fn partition_phi(check: &Check<'_>, _: &[String]) -> Checked {
 
 /// Rule `warp_group` of `nvws.warp_group`: checks that `numWarps` has one number for each region, and that the first
 /// region yields as many values as there are results.
-fn warp_group(check: &Check<'_>, _: &[String]) -> Checked {
+fn warp_group(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     let operation = check.operation();
     let (regions, warps) = (operation.regions.len(), check.numbers("numWarps").unwrap_or_default().len());
     ensure(regions == warps, || format!("{warps} numbers of warps for {regions} regions: expected one for each"))?;
@@ -66,7 +66,7 @@ fn warp_group(check: &Check<'_>, _: &[String]) -> Checked {
 
 /// Rule `names_buffers` of `nvws.aref.create`: checks that the result type `!nvws.aref<[...]>` lists the types of the
 /// buffers, whose first axes must have one size.
-fn names_buffers(check: &Check<'_>, _: &[String]) -> Checked {
+fn names_buffers(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     let Some(TileType::Foreign(text)) = check.group_type("result") else { return Ok(()) };
     let counts: Vec<_> = check.group_types("buffers").iter().map(|ty| ty.shape().and_then(<[u64]>::first)).collect();
     ensure(counts.windows(2).all(|pair| pair[0] == pair[1]), || {
@@ -81,7 +81,7 @@ fn names_buffers(check: &Check<'_>, _: &[String]) -> Checked {
 /// Rule `entered_buffers(results)` of `nvws.aref.put.enter` and `nvws.aref.get.enter`: checks that the results have one
 /// buffer for each tensor of the reference `aref`. A buffer has the tensor's shape without the first axis, which counts
 /// the buffers; scales in tensor memory keep the shape.
-fn entered_buffers(check: &Check<'_>, groups: &[String]) -> Checked {
+fn entered_buffers(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
     let Some(TileType::Foreign(text)) = check.group_type("aref") else { return Ok(()) };
     let results = check.types_of(groups);
     let given: Vec<_> = results.iter().filter_map(|ty| ty.as_memory()).collect();

@@ -1,23 +1,23 @@
 //! Defines the rules of operations that split, join or reorder the registers of each lane.
 
 use tilewright_tile::TensorType;
-use tilewright_tile::rules::{Check, Checked, Rule, ensure, numbers};
+use tilewright_tile::rules::{CheckResult, OpContext, VerifyRule, ensure, numbers};
 
 /// The rules of `amdg`'s operations on registers.
-pub(super) const RULES: [Rule; 3] = [
-    Rule::new("concat", concat),
-    Rule::new("extract_slice", extract_slice),
-    Rule::new("in_thread_transpose", in_thread_transpose),
+pub(super) const RULES: [VerifyRule; 3] = [
+    VerifyRule::new("concat", concat),
+    VerifyRule::new("extract_slice", extract_slice),
+    VerifyRule::new("in_thread_transpose", in_thread_transpose),
 ];
 
 /// Returns the type of the first value of each of two groups; `None` unless both are tensors.
-pub(super) fn tensors<'c>(check: &Check<'c>, groups: [&str; 2]) -> Option<(&'c TensorType, &'c TensorType)> {
+pub(super) fn tensors<'c>(check: &OpContext<'c>, groups: [&str; 2]) -> Option<(&'c TensorType, &'c TensorType)> {
     Some((check.group_type(groups[0])?.as_tensor()?, check.group_type(groups[1])?.as_tensor()?))
 }
 
 /// Rule `concat` of `amdg.concat`: checks that sources of one type tile the result, and that no element changes its
 /// lane.
-fn concat(check: &Check<'_>, _: &[String]) -> Checked {
+fn concat(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     let sources = check.group_types("sources");
     let Some((part, full)) = tensors(check, ["sources", "result"]) else { return Ok(()) };
     ensure(sources.windows(2).all(|pair| pair[0] == pair[1]), || {
@@ -39,7 +39,7 @@ fn concat(check: &Check<'_>, _: &[String]) -> Checked {
 }
 
 /// Checks that the layouts of a part and of the full tensor have the same lane, warp and block bases.
-fn check_same_lanes(check: &Check<'_>, part: &TensorType, full: &TensorType) -> Checked {
+fn check_same_lanes(check: &OpContext<'_>, part: &TensorType, full: &TensorType) -> CheckResult {
     let (Some(own), Some(all)) = (&part.layout, &full.layout) else { return Ok(()) };
     let (Some(small), Some(large)) = (check.bases(own, &part.shape), check.bases(all, &full.shape)) else {
         return Ok(());
@@ -51,7 +51,7 @@ fn check_same_lanes(check: &Check<'_>, part: &TensorType, full: &TensorType) -> 
 
 /// Rule `extract_slice` of `amdg.extract_slice`: checks that the slice at `static_offsets` is within the source, and
 /// that no element of it changes its lane.
-fn extract_slice(check: &Check<'_>, _: &[String]) -> Checked {
+fn extract_slice(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     let Some((full, part)) = tensors(check, ["source", "result"]) else { return Ok(()) };
     ensure(part.element == full.element, || {
         format!("elements of `{}` become `{}`, and must stay", full.element, part.element)
@@ -73,7 +73,7 @@ fn extract_slice(check: &Check<'_>, _: &[String]) -> Checked {
 }
 
 /// Checks that a part whose first element is at `offsets`, one offset for each axis, lies within the full tensor.
-fn check_offsets(offsets: &[i64], part: &TensorType, full: &TensorType) -> Checked {
+fn check_offsets(offsets: &[i64], part: &TensorType, full: &TensorType) -> CheckResult {
     ensure(offsets.len() == full.shape.len(), || format!("{} offsets for {} axes", offsets.len(), full.shape.len()))?;
     for (axis, offset) in offsets.iter().enumerate() {
         let begins = u64::try_from(*offset).ok();
@@ -96,7 +96,7 @@ fn spans(bases: &[Vec<u64>], element: &[u64]) -> bool {
 /// Rule `in_thread_transpose` of `amdg.in_thread_transpose`: checks that the result's layout is the source's, except
 /// for the order of registers in a lane. Source registers go along the contiguous axis first, result registers along
 /// the other.
-fn in_thread_transpose(check: &Check<'_>, _: &[String]) -> Checked {
+fn in_thread_transpose(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     let Some((from, to)) = tensors(check, ["src", "result"]) else { return Ok(()) };
     ensure(from.shape == to.shape, || format!("{:?} becomes {:?}: expected one shape", from.shape, to.shape))?;
     ensure(from.element == to.element, || {

@@ -1,6 +1,6 @@
 //! Lists all rules, in one set for each subject.
 
-use tilewright_tile::rules::{LayoutRules, Rule, RuleSet, TextRule};
+use tilewright_tile::rules::{LayoutRules, TextRule, VerifyRule, VerifyRuleSet};
 
 use super::{
     buffers, cache_policies, launch_control, matrix_dots, matrix_layouts, mbarriers, packed_arithmetic, packed_loads,
@@ -10,7 +10,7 @@ use super::{
 
 /// The verifier's rules for vendors' operations and layouts, in sets; they are registered before the dialect files that
 /// name them are read.
-pub const RULE_SETS: &[RuleSet] = &[
+pub const RULE_SETS: &[VerifyRuleSet] = &[
     of_rules(&buffers::RULES),
     of_rules(&launch_control::RULES),
     of_rules(&matrix_dots::RULES),
@@ -26,13 +26,13 @@ pub const RULE_SETS: &[RuleSet] = &[
     LAYOUTS,
 ];
 
-const fn of_rules(rules: &'static [Rule]) -> RuleSet {
-    RuleSet { rules, layouts: &[], texts: &[], complete: &[] }
+const fn of_rules(rules: &'static [VerifyRule]) -> VerifyRuleSet {
+    VerifyRuleSet { rules, layouts: &[], texts: &[], complete: &[] }
 }
 
 /// Rules of vendors' layouts, types and attributes. Layouts of all vendors are in Triton's dialects `ttg` and `ttng`;
 /// with this set, a layout attribute of these dialects that has no rules is an error.
-const LAYOUTS: RuleSet = RuleSet {
+const LAYOUTS: VerifyRuleSet = VerifyRuleSet {
     rules: &[],
     layouts: &[
         &matrix_layouts::NvidiaMma as &dyn LayoutRules,

@@ -1,12 +1,13 @@
 //! Defines the rules of casts with scales.
 
-use tilewright_tile::rules::{Check, Checked, Rule, ensure};
+use tilewright_tile::rules::{CheckResult, OpContext, VerifyRule, ensure};
 use tilewright_tile::{TensorType, TileType};
 
 use super::register_parts::tensors;
 
 /// The rules of `amdg`'s casts with scales.
-pub(super) const RULES: [Rule; 2] = [Rule::new("scaled", scaled), Rule::new("scaled_down", scaled_down)];
+pub(super) const RULES: [VerifyRule; 2] =
+    [VerifyRule::new("scaled", scaled), VerifyRule::new("scaled_down", scaled_down)];
 
 /// The target whose casts from scaled fp8 and fp4 need scales as 8-bit exponents (`i8`).
 const EXPONENT_SCALES: &str = "hip:gfx1250";
@@ -14,7 +15,7 @@ const EXPONENT_SCALES: &str = "hip:gfx1250";
 /// Rules `scaled` (`amdg.scaled_upcast_fp8`) and `scaled(packed)` (`amdg.scaled_upcast_fp4`, two elements in a byte):
 /// check the shapes of inputs, scales and results. For fp8 all three shapes are equal. For fp4 the results have twice
 /// the size along `axis`, along which a scale may cover several results.
-fn scaled(check: &Check<'_>, groups: &[String]) -> Checked {
+fn scaled(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
     let Some((input, output)) = tensors(check, ["input", "output"]) else { return Ok(()) };
     let Some(scale) = check.group_type("scale").and_then(TileType::as_tensor) else { return Ok(()) };
     let rank = output.shape.len();
@@ -48,7 +49,7 @@ fn scaled(check: &Check<'_>, groups: &[String]) -> Checked {
 /// Checks that each lane holds the scales of its results. The scales' layout must be the results' layout, with
 /// coordinates along `axis` divided by the number of results of one scale. Eight adjacent results of a lane share a
 /// scale unless each result has its own.
-fn check_scale_layout(check: &Check<'_>, scale: &TensorType, output: &TensorType, axis: usize) -> Checked {
+fn check_scale_layout(check: &OpContext<'_>, scale: &TensorType, output: &TensorType, axis: usize) -> CheckResult {
     ensure(scale.layout.is_some() == output.layout.is_some(), || {
         "the scales or the results have a layout: expected both, or neither".to_owned()
     })?;
@@ -80,7 +81,7 @@ fn check_scale_layout(check: &Check<'_>, scale: &TensorType, output: &TensorType
 /// Rules `scaled_down` (`amdg.scaled_downcast_fp8`) and `scaled_down(packed)` (`amdg.scaled_downcast_fp4`, two results
 /// in a byte): check the shapes of inputs, scales and results. Along `axis`, one scale covers a multiple of 8 bytes of
 /// fp8 results, or of 4 bytes of fp4 results.
-fn scaled_down(check: &Check<'_>, groups: &[String]) -> Checked {
+fn scaled_down(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
     let Some((input, output)) = tensors(check, ["input", "output"]) else { return Ok(()) };
     let Some(scale) = check.group_type("scale").and_then(TileType::as_tensor) else { return Ok(()) };
     let is_packed = groups.first().is_some_and(|word| word == "packed");

@@ -5,7 +5,7 @@ use std::ops::Range;
 use tilewright_layout::FamilySpec;
 use tilewright_tile::MemDescType;
 use tilewright_tile::rules::{
-    Checked, LayoutRules, Rules, SHARED_MEMORY, Storage, bases, ensure, flag, named_number, number, numbers,
+    CheckResult, LayoutRules, SHARED_MEMORY, Storage, VerifyRules, bases, ensure, flag, named_number, number, numbers,
 };
 
 /// The names of the parameter with the width of a swizzle pattern in bytes: Triton's, and the project's.
@@ -47,7 +47,7 @@ impl LayoutRules for Nvmma {
         ]
     }
 
-    fn check(&self, spec: &FamilySpec, _: &Rules) -> Checked {
+    fn check(&self, spec: &FamilySpec, _: &VerifyRules) -> CheckResult {
         if let Some(swizzle) = named_number(spec, SWIZZLE) {
             ensure([0, 32, 64, 128].contains(&swizzle), || {
                 format!("`swizzlingByteWidth = {swizzle}`: expected 0, 32, 64 or 128")
@@ -58,7 +58,7 @@ impl LayoutRules for Nvmma {
         })
     }
 
-    fn rank(&self, spec: &FamilySpec, _: &Rules) -> Option<usize> {
+    fn rank(&self, spec: &FamilySpec, _: &VerifyRules) -> Option<usize> {
         match (bases(spec, "cga_layout"), number(spec, "rank")) {
             (Some(bases), _) if !bases.is_empty() => Some(bases[0].len()),
             (_, Some(rank)) => usize::try_from(rank).ok(),
@@ -66,7 +66,7 @@ impl LayoutRules for Nvmma {
         }
     }
 
-    fn check_memory(&self, memory: &MemDescType, rules: &Rules) -> Checked {
+    fn check_memory(&self, memory: &MemDescType, rules: &VerifyRules) -> CheckResult {
         let spec = memory.layout.spec();
         let swizzle = named_number(spec, SWIZZLE).unwrap_or(0);
         let bits = named_number(spec, ELEMENT_BITS).unwrap_or(8);
@@ -120,7 +120,7 @@ impl LayoutRules for Rotating {
         Storage::Memory(SHARED_MEMORY)
     }
 
-    fn rank(&self, spec: &FamilySpec, _: &Rules) -> Option<usize> {
+    fn rank(&self, spec: &FamilySpec, _: &VerifyRules) -> Option<usize> {
         Some(numbers(spec, "order")?.len())
     }
 }

@@ -1,21 +1,21 @@
 //! Defines the rules of bulk tensor copies (TMA) between global and shared memory.
 
 use tilewright_layout::{Dim, FamilySpec};
-use tilewright_tile::rules::{Check, Checked, Rule, bases, ensure, flag, named_number, number};
+use tilewright_tile::rules::{CheckResult, OpContext, VerifyRule, bases, ensure, flag, named_number, number};
 use tilewright_tile::{LayoutName, MemDescType, TensorDescriptorType, TileType};
 
 use super::shared_layouts::{ELEMENT_BITS, SWIZZLE, is_fp4_padded};
 
 /// The rules of `ttng`'s bulk tensor copies.
-pub(super) const RULES: [Rule; 5] = [
-    Rule::new("full_words", full_words),
-    Rule::new("tensor_copy", tensor_copy),
-    Rule::new("tensor_rows", tensor_rows),
-    Rule::new("reduction_kind", reduction_kind),
-    Rule::new("tensor_map", tensor_map),
+pub(super) const RULES: [VerifyRule; 5] = [
+    VerifyRule::new("full_words", full_words),
+    VerifyRule::new("tensor_copy", tensor_copy),
+    VerifyRule::new("tensor_rows", tensor_rows),
+    VerifyRule::new("reduction_kind", reduction_kind),
+    VerifyRule::new("tensor_map", tensor_map),
 ];
 
-fn descriptor<'c>(check: &Check<'c>) -> Option<&'c TensorDescriptorType> {
+fn descriptor<'c>(check: &OpContext<'c>) -> Option<&'c TensorDescriptorType> {
     match check.group_type("desc")? {
         TileType::Descriptor(descriptor) => Some(descriptor),
         _ => None,
@@ -24,7 +24,7 @@ fn descriptor<'c>(check: &Check<'c>) -> Option<&'c TensorDescriptorType> {
 
 /// Rule `tensor_copy(memory)`: checks a bulk tensor copy between the tensor of `desc` and shared memory in the group
 /// `memory`. The layouts of the descriptor and of memory agree, and there is one coordinate for each axis.
-fn tensor_copy(check: &Check<'_>, groups: &[String]) -> Checked {
+fn tensor_copy(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
     let Some(group) = groups.first() else { return Ok(()) };
     let is_im2col = matches!(check.group_type("desc"), Some(TileType::Foreign(text)) if text.contains("im2col"));
     let (coordinates, offsets) = (check.group_types("coord").len(), check.group_types("offsets").len());
@@ -41,7 +41,7 @@ fn tensor_copy(check: &Check<'_>, groups: &[String]) -> Checked {
 
 /// Checks a copy through a descriptor of images (`im2col`). There are at least three coordinates; all axes except the
 /// batch and the channel axis have an offset. `group` names the operand or result in shared memory.
-fn check_image(check: &Check<'_>, group: &str, coordinates: usize, offsets: usize) -> Checked {
+fn check_image(check: &OpContext<'_>, group: &str, coordinates: usize, offsets: usize) -> CheckResult {
     ensure(coordinates >= 3, || format!("{coordinates} coordinates of an image: expected three at least"))?;
     ensure(offsets == coordinates - 2, || {
         format!("{offsets} offsets for {coordinates} coordinates of an image: expected {}", coordinates - 2)
@@ -51,13 +51,13 @@ fn check_image(check: &Check<'_>, group: &str, coordinates: usize, offsets: usiz
 
 /// Rule of the type `!ttng.tensordesc_im2col`: checks that the blocks of the descriptor have two axes. `parameters` is
 /// the text in the angle brackets.
-pub(super) fn check_image_descriptor(parameters: &str) -> Checked {
+pub(super) fn check_image_descriptor(parameters: &str) -> CheckResult {
     let rank = parameters.split(',').next().unwrap_or_default().matches('x').count();
     ensure(rank == 2, || format!("it has blocks of {rank} axes: expected two"))
 }
 
 /// Checks that shared memory in the group has the layout of the descriptor, and that bulk tensor copies support it.
-fn check_shared_layout(check: &Check<'_>, group: &str, descriptor: &TensorDescriptorType) -> Checked {
+fn check_shared_layout(check: &OpContext<'_>, group: &str, descriptor: &TensorDescriptorType) -> CheckResult {
     let Some(memory) = check.memory_type(group) else { return Ok(()) };
     let Some(own) = &descriptor.layout else {
         return Err(format!("the descriptor has no layout: expected that of memory, `{}`", memory.layout.text()));
@@ -76,7 +76,7 @@ fn check_shared_layout(check: &Check<'_>, group: &str, descriptor: &TensorDescri
 
 /// Checks that the operation, a bulk tensor copy, supports the layout of its shared memory. Copies from shared memory
 /// accept fewer layouts than copies to it, and a multicast needs a layout that some blocks share.
-fn check_copied_layout(check: &Check<'_>, memory: &MemDescType) -> Checked {
+fn check_copied_layout(check: &OpContext<'_>, memory: &MemDescType) -> CheckResult {
     let spec = memory.layout.spec();
     ensure(spec.name == "nvmma_shared", || {
         format!(
@@ -110,7 +110,7 @@ fn check_copied_layout(check: &Check<'_>, memory: &MemDescType) -> Checked {
 
 /// Rule `tensor_rows(memory)`: checks a gather or scatter of rows by bulk tensor copies. All lanes of a warp hold the
 /// same row indices (`x_offsets`), in groups of four adjacent ones; shared memory has the layout of the descriptor.
-fn tensor_rows(check: &Check<'_>, groups: &[String]) -> Checked {
+fn tensor_rows(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
     if let (Some(group), Some(descriptor)) = (groups.first(), descriptor(check)) {
         let bits = descriptor.element.element_bits().unwrap_or(8);
         ensure(bits <= 32, || format!("elements of {bits} bits: expected 32 at most"))?;
@@ -131,11 +131,11 @@ fn tensor_rows(check: &Check<'_>, groups: &[String]) -> Checked {
 /// Checks that each block of a cluster holds the row indices of its part of shared memory. `layout` and `shape` are
 /// those of the tensor of row indices; `memory` names the group in shared memory.
 pub(super) fn check_row_blocks(
-    check: &Check<'_>,
+    check: &OpContext<'_>,
     memory: Option<&String>,
     layout: &LayoutName,
     shape: &[u64],
-) -> Checked {
+) -> CheckResult {
     let Some(memory) = memory.and_then(|group| check.memory_type(group)) else { return Ok(()) };
     let Some(own) = check.bases(layout, shape) else { return Ok(()) };
     let given = bases(memory.layout.spec(), "cga_layout").unwrap_or_default();
@@ -150,7 +150,7 @@ pub(super) fn check_row_blocks(
 
 /// Rule `reduction_kind(memory)`: checks that bulk tensor copies have the reduction `kind` for the element type of the
 /// descriptor, or of `memory` if there is no descriptor.
-fn reduction_kind(check: &Check<'_>, groups: &[String]) -> Checked {
+fn reduction_kind(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
     let Some(ty) = check.group_type("desc").or_else(|| check.group_type(groups.first()?)) else { return Ok(()) };
     let Some(kind) = check.text("kind") else { return Ok(()) };
     let (element, text) = (ty.element(), ty.element().to_string());
@@ -169,7 +169,7 @@ fn reduction_kind(check: &Check<'_>, groups: &[String]) -> Checked {
 
 /// Rule `full_words` of `ttng.async_shared_store`: checks that each lane stores at least 32 adjacent bits of the
 /// destination.
-fn full_words(check: &Check<'_>, _: &[String]) -> Checked {
+fn full_words(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     let (Some(TileType::Tensor(source)), Some(memory)) = (check.group_type("src"), check.memory_type("dst")) else {
         return Ok(());
     };
@@ -184,7 +184,7 @@ fn full_words(check: &Check<'_>, _: &[String]) -> Checked {
 
 /// Rule `tensor_map` of `ttng.tensormap_create`: checks that sizes and strides are given for each axis of the box.
 /// `global_stride` has one number fewer, since the fastest axis needs none.
-fn tensor_map(check: &Check<'_>, _: &[String]) -> Checked {
+fn tensor_map(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     let axes = check.group_types("box_dim").len();
     let sides = [("global_dim", axes), ("global_stride", axes.saturating_sub(1)), ("element_stride", axes)];
     for (group, expected) in sides {

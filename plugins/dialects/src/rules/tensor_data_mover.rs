@@ -1,22 +1,22 @@
 //! Defines the rules of copies between global and shared memory by gfx1250's tensor data mover (TDM).
 
-use tilewright_tile::rules::{Check, Checked, Rule, ensure, number, numbers, paddings};
+use tilewright_tile::rules::{CheckResult, OpContext, VerifyRule, ensure, number, numbers, paddings};
 use tilewright_tile::{MemDescType, TensorDescriptorType, TileType};
 
 use super::tensor_copies::check_row_blocks;
 
 /// The rules of `amdg`'s copies by descriptors.
-pub(super) const RULES: [Rule; 4] = [
-    Rule::new("update_descriptor", update_descriptor),
-    Rule::new("tdm", tdm),
-    Rule::new("tdm_fused", tdm_fused),
-    Rule::new("tdm_rows", tdm_rows),
+pub(super) const RULES: [VerifyRule; 4] = [
+    VerifyRule::new("update_descriptor", update_descriptor),
+    VerifyRule::new("tdm", tdm),
+    VerifyRule::new("tdm_fused", tdm_fused),
+    VerifyRule::new("tdm_rows", tdm_rows),
 ];
 
 /// Rule `update_descriptor` of `amdg.update_tensor_descriptor`: checks that at least one of `add_offsets`, `set_bounds`
 /// and `pred` is given. Offsets and bounds have one number for each axis; `clamp_bounds` needs offsets and excludes
 /// bounds.
-fn update_descriptor(check: &Check<'_>, _: &[String]) -> Checked {
+fn update_descriptor(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     let offsets = check.group_types("add_offsets").len();
     let bounds = check.group_types("set_bounds").len();
     let has_predicate = !check.group_types("pred").is_empty();
@@ -36,7 +36,7 @@ fn update_descriptor(check: &Check<'_>, _: &[String]) -> Checked {
 
 /// Checks that the tensor data mover supports the layout of the shared memory in this group. The layout has no swizzle;
 /// a padding of at least 32 bits may follow every 64 bits or more.
-fn check_layout(check: &Check<'_>, group: &str) -> Checked {
+fn check_layout(check: &OpContext<'_>, group: &str) -> CheckResult {
     let Some(memory) = check.memory_type(group) else { return Ok(()) };
     let spec = memory.layout.spec();
     let text = memory.layout.text();
@@ -64,7 +64,7 @@ fn check_layout(check: &Check<'_>, group: &str) -> Checked {
 /// Checks `hint`, a mask of the warps that take part in a copy: the warps must exist, their number must be a power of
 /// two, and their indices must differ in as few bits as so many warps can. `warps` is the number of warps of the
 /// program; `None` if it is unknown.
-fn check_hint(hint: i64, warps: Option<u64>) -> Checked {
+fn check_hint(hint: i64, warps: Option<u64>) -> CheckResult {
     ensure(hint != 0, || "`warp_used_hint = 0`: expected one warp at least".to_owned())?;
     let bits = hint as u64 & u64::from(u32::MAX);
     if let Some(warps) = warps {
@@ -86,7 +86,7 @@ fn check_hint(hint: i64, warps: Option<u64>) -> Checked {
 
 /// Rule `tdm(memory)`: checks a copy of a descriptor's block to or from shared memory in the group `memory`. Memory has
 /// the descriptor's layout, which the data mover supports, and `warp_used_hint` names a valid set of warps.
-fn tdm(check: &Check<'_>, groups: &[String]) -> Checked {
+fn tdm(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
     let Some(group) = groups.first() else { return Ok(()) };
     if let Some(TileType::Descriptor(descriptor)) = check.group_type("desc") {
         if let Some((axis, size)) = descriptor.shape.iter().enumerate().find(|(_, size)| **size > 65_535) {
@@ -105,7 +105,7 @@ fn tdm(check: &Check<'_>, groups: &[String]) -> Checked {
 
 /// Checks that the descriptor and memory have the same layout. Of padded layouts only the paddings are compared, since
 /// their other parameters depend on the shape. Unpadded layouts may differ if memory lacks leading axes of size 1.
-fn check_same_layout(descriptor: &TensorDescriptorType, memory: &MemDescType) -> Checked {
+fn check_same_layout(descriptor: &TensorDescriptorType, memory: &MemDescType) -> CheckResult {
     let Some(own) = &descriptor.layout else { return Ok(()) };
     let given = &memory.layout;
     let is_padded = [own, given].iter().all(|layout| layout.spec().name == "padded_shared");
@@ -121,7 +121,7 @@ fn check_same_layout(descriptor: &TensorDescriptorType, memory: &MemDescType) ->
 
 /// Checks that the number of warps in the mask `hint`, which copy to a `partitioned_shared` layout, is a multiple of
 /// the layout's number of pieces. Other layouts pass.
-fn check_pieces(hint: i64, memory: &MemDescType) -> Checked {
+fn check_pieces(hint: i64, memory: &MemDescType) -> CheckResult {
     let spec = memory.layout.spec();
     if spec.name != "partitioned_shared" {
         return Ok(());
@@ -136,7 +136,7 @@ fn check_pieces(hint: i64, memory: &MemDescType) -> Checked {
 
 /// Checks that a copy from shared memory to global memory reads at most one padding, after each row of `block`. Copies
 /// to shared memory pass.
-fn check_stored_padding(check: &Check<'_>, group: &str, block: &[u64]) -> Checked {
+fn check_stored_padding(check: &OpContext<'_>, group: &str, block: &[u64]) -> CheckResult {
     let name = check.operation().name();
     if !name.ends_with("local_to_global") && !name.ends_with("scatter") {
         return Ok(());
@@ -151,7 +151,7 @@ fn check_stored_padding(check: &Check<'_>, group: &str, block: &[u64]) -> Checke
 
 /// Rule `tdm_fused` of `amdg.async_tdm_fused_copy_global_to_local`: checks that disjoint sets of warps issue two to
 /// four copies. The copies' descriptors have the same number of axes.
-fn tdm_fused(check: &Check<'_>, _: &[String]) -> Checked {
+fn tdm_fused(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     let descriptors = check.group_types("descs");
     ensure((2..=4).contains(&descriptors.len()), || format!("{} copies: expected two to four", descriptors.len()))?;
     let hints = check.numbers("warp_used_hints").unwrap_or_default();
@@ -174,7 +174,7 @@ fn tdm_fused(check: &Check<'_>, _: &[String]) -> Checked {
 
 /// Rule `tdm_rows(indices memory)`: checks a gather or scatter of rows of a matrix. All lanes of a warp hold the same
 /// row indices, and shared memory in the group `memory` has the descriptor's layout.
-fn tdm_rows(check: &Check<'_>, groups: &[String]) -> Checked {
+fn tdm_rows(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
     let [indices, memory] = groups else { return Ok(()) };
     let rank = check.group_type("desc").and_then(TileType::shape).map_or(2, <[u64]>::len);
     ensure(rank == 2, || format!("the descriptor has {rank} axes: expected two"))?;
@@ -202,7 +202,7 @@ fn tdm_rows(check: &Check<'_>, groups: &[String]) -> Checked {
 
 /// Checks that a gather writes at most one padding to shared memory, at an interval that divides a row of `block`.
 /// Other operations pass.
-fn check_gathered_padding(check: &Check<'_>, memory: &MemDescType, block: &[u64]) -> Checked {
+fn check_gathered_padding(check: &OpContext<'_>, memory: &MemDescType, block: &[u64]) -> CheckResult {
     let pairs = paddings(memory.layout.spec()).unwrap_or_default();
     if !check.operation().name().ends_with("gather") || pairs.is_empty() {
         return Ok(());

@@ -1,20 +1,22 @@
 //! Defines the rules of operations on tensor memory.
 
 use tilewright_layout::Dim;
-use tilewright_tile::rules::{Check, Checked, DistributedBases, Rule, ensure, flag, named_number, number};
+use tilewright_tile::rules::{
+    CheckResult, DistributedBases, OpContext, VerifyRule, ensure, flag, named_number, number,
+};
 use tilewright_tile::{Attribute, Float, MemDescType, TensorType, TileType};
 
 use super::shared_layouts::{SWIZZLE, is_fp4_padded};
 use super::tensor_memory_layouts::{MATRIX, SCALES, SPACE};
 
 /// The rules of `ttng`'s operations on tensor memory.
-pub(super) const RULES: [Rule; 6] = [
-    Rule::new("tmem_alloc", alloc),
-    Rule::new("tmem_load", load),
-    Rule::new("tmem_store", store),
-    Rule::new("tmem_copy", copy),
-    Rule::new("tmem_subslice", subslice),
-    Rule::new("tensor_memory_target", target),
+pub(super) const RULES: [VerifyRule; 6] = [
+    VerifyRule::new("tmem_alloc", alloc),
+    VerifyRule::new("tmem_load", load),
+    VerifyRule::new("tmem_store", store),
+    VerifyRule::new("tmem_copy", copy),
+    VerifyRule::new("tmem_subslice", subslice),
+    VerifyRule::new("tensor_memory_target", target),
 ];
 
 fn is_tensor_memory(memory: &MemDescType) -> bool {
@@ -23,7 +25,7 @@ fn is_tensor_memory(memory: &MemDescType) -> bool {
 
 /// Checks that each warp holds only rows of tensor memory that the warp can access. Only tiles of 128 rows in tensors
 /// of two axes are checked.
-fn check_rows(check: &Check<'_>, registers: &TensorType, memory: &MemDescType) -> Checked {
+fn check_rows(check: &OpContext<'_>, registers: &TensorType, memory: &MemDescType) -> CheckResult {
     let Some(layout) = &registers.layout else { return Ok(()) };
     if memory.layout.spec().name != MATRIX || registers.shape.len() != 2 {
         return Ok(());
@@ -39,7 +41,7 @@ fn check_rows(check: &Check<'_>, registers: &TensorType, memory: &MemDescType) -
 }
 
 /// Checks that a tensor in registers and one in tensor memory have the same shape and element type.
-fn check_same(registers: &TileType, memory: &MemDescType) -> Checked {
+fn check_same(registers: &TileType, memory: &MemDescType) -> CheckResult {
     ensure(registers.shape() == Some(&memory.shape[..]), || {
         format!("`{registers}` and tensor memory of {:?} differ in shape", memory.shape)
     })?;
@@ -48,13 +50,13 @@ fn check_same(registers: &TileType, memory: &MemDescType) -> Checked {
     })
 }
 
-fn check_layout(memory: &MemDescType) -> Checked {
+fn check_layout(memory: &MemDescType) -> CheckResult {
     ensure(is_tensor_memory(memory), || format!("`{}` is no layout of tensor memory", memory.layout.text()))
 }
 
 /// Rule `tmem_alloc` of `ttng.tmem_alloc`: checks that the layout is one of tensor memory, and that initial contents
 /// have the same shape and element type. Memory without initial contents must be mutable.
-fn alloc(check: &Check<'_>, _: &[String]) -> Checked {
+fn alloc(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     let Some(memory) = check.memory_type("result") else { return Ok(()) };
     check_layout(memory)?;
     match check.group_type("src") {
@@ -68,7 +70,7 @@ fn alloc(check: &Check<'_>, _: &[String]) -> Checked {
 
 /// Rule `tmem_load` of `ttng.tmem_load`: checks that the result has the shape and element type of the tensor in memory,
 /// and that each warp loads rows that it can access. A reduction of each row (`redOp`) needs whole rows in each lane.
-fn load(check: &Check<'_>, _: &[String]) -> Checked {
+fn load(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     let (Some(memory), Some(result)) = (check.memory_type("src"), check.group_type("result")) else { return Ok(()) };
     check_layout(memory)?;
     check_same(result, memory)?;
@@ -93,7 +95,7 @@ fn load(check: &Check<'_>, _: &[String]) -> Checked {
 }
 
 /// Checks that a lane holds all columns of its rows, as a load needs that also reduces each row.
-fn check_reduced_rows(check: &Check<'_>, registers: &TensorType) -> Checked {
+fn check_reduced_rows(check: &OpContext<'_>, registers: &TensorType) -> CheckResult {
     let Some(layout) = &registers.layout else { return Ok(()) };
     let Some(bases) = check.bases(layout, &registers.shape) else { return Ok(()) };
     let columns = bases.registers.iter().filter(|basis| basis.get(1).is_some_and(|by| *by != 0)).count();
@@ -104,7 +106,7 @@ fn check_reduced_rows(check: &Check<'_>, registers: &TensorType) -> Checked {
 
 /// Rule `tmem_store` of `ttng.tmem_store`: checks that the source has the shape and element type of the tensor in
 /// memory, and that each warp stores rows that it can access.
-fn store(check: &Check<'_>, _: &[String]) -> Checked {
+fn store(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     let (Some(memory), Some(source)) = (check.memory_type("dst"), check.group_type("src")) else { return Ok(()) };
     check_layout(memory)?;
     check_same(source, memory)?;
@@ -113,7 +115,7 @@ fn store(check: &Check<'_>, _: &[String]) -> Checked {
 
 /// Rule `tmem_copy` of `ttng.tmem_copy`: checks that `tcgen05.cp` can copy from the source's layout in shared memory to
 /// the destination's layout in tensor memory.
-fn copy(check: &Check<'_>, _: &[String]) -> Checked {
+fn copy(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     let (Some(from), Some(to)) = (check.memory_type("src"), check.memory_type("dst")) else { return Ok(()) };
     ensure(from.space.spec().name != SPACE, || "the source must be in shared memory".to_owned())?;
     check_layout(to)?;
@@ -140,7 +142,7 @@ fn copy(check: &Check<'_>, _: &[String]) -> Checked {
 
 /// Rule `tmem_subslice` of `ttng.tmem_subslice`: checks that the result is a range of the source along the axis `dim`,
 /// with the source's element type, layout and allocation.
-fn subslice(check: &Check<'_>, _: &[String]) -> Checked {
+fn subslice(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     let (Some(from), Some(to)) = (check.memory_type("src"), check.memory_type("result")) else { return Ok(()) };
     check_layout(from)?;
     ensure(from.element == to.element, || {
@@ -181,7 +183,7 @@ struct Slice {
 
 /// Checks that a slice lies at adjacent rows or columns, begins at a multiple of 32 bits, and has a part in each block
 /// of the cluster.
-fn check_slice(check: &Check<'_>, from: &MemDescType, Slice { axis, offset, size }: Slice) -> Checked {
+fn check_slice(check: &OpContext<'_>, from: &MemDescType, Slice { axis, offset, size }: Slice) -> CheckResult {
     let Some(part) = check.allocated_layout(from) else { return Ok(()) };
     let rows = part.bases_of(Dim::ROW);
     let columns = part.bases_of(Dim::COL);
@@ -212,7 +214,7 @@ fn check_slice(check: &Check<'_>, from: &MemDescType, Slice { axis, offset, size
 }
 
 /// Rule `tensor_memory_target`: checks that the program's target, if known, has tensor memory.
-fn target(check: &Check<'_>, _: &[String]) -> Checked {
+fn target(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     let Some(target) = check.target() else { return Ok(()) };
     let capability = target.strip_prefix("cuda:").and_then(|number| number.parse::<u32>().ok());
     ensure(capability.is_some_and(|capability| (100..120).contains(&capability)), || {

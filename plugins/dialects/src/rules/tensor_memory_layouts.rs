@@ -2,7 +2,7 @@
 
 use tilewright_layout::FamilySpec;
 use tilewright_tile::MemDescType;
-use tilewright_tile::rules::{Checked, LayoutRules, Rules, Storage, bases, ensure, flag, is_power, number};
+use tilewright_tile::rules::{CheckResult, LayoutRules, Storage, VerifyRules, bases, ensure, flag, is_power, number};
 
 /// Name of the layout family of accumulators and operands in tensor memory.
 pub(super) const MATRIX: &str = "tensor_memory_encoding";
@@ -30,7 +30,7 @@ impl LayoutRules for Matrix {
         &["block_m", "block_n", "block", "col_stride", "cga_layout", "two_ctas", "fp4_padded", "fp4padded"]
     }
 
-    fn check(&self, spec: &FamilySpec, _: &Rules) -> Checked {
+    fn check(&self, spec: &FamilySpec, _: &VerifyRules) -> CheckResult {
         for (name, word) in [("block_m", "blockM"), ("block_n", "blockN"), ("col_stride", "colStride")] {
             ensure(spec.attributes.contains_key(name) || spec.attributes.contains_key("block"), || {
                 format!("`{word}` is missing")
@@ -56,11 +56,11 @@ impl LayoutRules for Matrix {
         })
     }
 
-    fn rank(&self, _: &FamilySpec, _: &Rules) -> Option<usize> {
+    fn rank(&self, _: &FamilySpec, _: &VerifyRules) -> Option<usize> {
         Some(2)
     }
 
-    fn check_memory(&self, memory: &MemDescType, _: &Rules) -> Checked {
+    fn check_memory(&self, memory: &MemDescType, _: &VerifyRules) -> CheckResult {
         let bits = element_bits(memory)?;
         let rank = memory.shape.len();
         ensure(rank == 2 || rank == 3, || format!("a tensor of {rank} axes: expected two, or three for buffers"))?;
@@ -98,11 +98,11 @@ impl LayoutRules for Scales {
         &["cga_layout", "block_rep_order"]
     }
 
-    fn rank(&self, _: &FamilySpec, _: &Rules) -> Option<usize> {
+    fn rank(&self, _: &FamilySpec, _: &VerifyRules) -> Option<usize> {
         Some(2)
     }
 
-    fn check_memory(&self, memory: &MemDescType, _: &Rules) -> Checked {
+    fn check_memory(&self, memory: &MemDescType, _: &VerifyRules) -> CheckResult {
         let bits = element_bits(memory)?;
         ensure(memory.shape.len() == 2 && memory.allocated().len() == 2, || {
             format!("scales of {} axes: expected two", memory.shape.len())

@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used)]
 
 use crate::validated_target::{ValidatedTarget, target};
-use tilewright_plan::movement::{BlockLoads, BlockSource};
+use tilewright_plan::movement::{BlockLoadPlan, BlockSource};
 use tilewright_plugin::{DeviceBuffer, LoadedCode};
 use tilewright_vendor_testkit::dots::{planned, problem};
 use tilewright_vendor_testkit::prelude::*;
@@ -28,7 +28,7 @@ fn device(target: &ValidatedTarget) -> Box<dyn Device> {
 pub fn each_mma_instruction_matches_its_semantics() {
     for target in [target("max1550"), target("a770")] {
         let mut device = device(&target);
-        for row in target.instructions().iter().filter(|row| row.semantics.multiplies()) {
+        for row in target.instructions().iter().filter(|row| row.semantics.is_mma()) {
             instruction_case(row, context(&target))
                 .and_then(|case| check(&case, &target, &mut *device))
                 .unwrap_or_else(|error| panic!("{}: {error}", row.name));
@@ -49,7 +49,7 @@ pub fn loads_of_blocks_give_what_their_rows_say() {
         let shape = [2 * rows + 1, 2 * columns + 32 / u64::from(*bits)];
         let shape = [shape[0], shape[1].max(512 / u64::from(*bits))];
         let source = BlockSource { shape, minor: 1, pitch: 4 * columns.max(32), alignment: 64 };
-        let loads = BlockLoads::new(&layout, &source, *bits, context).unwrap();
+        let loads = BlockLoadPlan::new(&layout, &source, *bits, context).unwrap();
         let [high, wide] = [rows as i32, columns as i32];
         for begin in [[2 * high, 2 * wide], [-high / 2, -wide / 2]] {
             let tile = BlockTile { layout: &layout, source, element_bits: *bits, begin };

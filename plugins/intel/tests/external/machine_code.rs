@@ -60,7 +60,7 @@ pub fn dpas_is_behind_loads_of_blocks() {
         let found = count(&older, device, "dpas.8x");
         // The compiler may unroll the loop over chunks.
         assert!(
-            [plan.cost.issues / plan.chunks(), plan.cost.issues].contains(&found),
+            [plan.cost.issues / plan.chunk_count(), plan.cost.issues].contains(&found),
             "{name}: {found} of {}",
             plan.cost.issues
         );

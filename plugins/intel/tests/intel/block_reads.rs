@@ -7,7 +7,7 @@ use crate::validated_target::target;
 use rspirv::binary::Assemble;
 use rspirv::spirv::Op;
 use tilewright_intel::instructions::rows;
-use tilewright_plan::movement::{BlockLoads, BlockSource};
+use tilewright_plan::movement::{BlockLoadPlan, BlockSource};
 use tilewright_vendor_testkit::dots::{assembly, object, planned, problem, proven};
 use tilewright_vendor_testkit::prelude::*;
 
@@ -109,7 +109,7 @@ fn chunks_are_blocks_of_one_matrix() {
     let target = target("max1550");
     for (shape, warps) in [([8, 32, 2048], 1), ([64, 64, 1024], 4)] {
         let plan = proven(&target, &problem(&target, shape, ["f16", "f16", "f32"]).with_warps(warps));
-        assert!(plan.chunks() > 1);
+        assert!(plan.chunk_count() > 1);
         let operand_loads = plan.operand_loads(context(&target)).unwrap();
         assert!(operand_loads.iter().all(|operand_load| operand_load.blocks.is_some()), "{shape:?}");
     }
@@ -179,7 +179,7 @@ fn among_loads_of_the_same_map_the_cheapest_wins() {
         let rows = [&own, &other].into_iter().zip(cycles).map(|(row, cycles)| Instruction { cycles, ..row.clone() });
         let rows: Vec<_> = rows.collect();
         let context = context(&target).with_instructions(&rows);
-        BlockLoads::new(&layout, &source, 16, context).unwrap().instruction
+        BlockLoadPlan::new(&layout, &source, 16, context).unwrap().instruction
     };
     for (cycles, required) in [
         ([None, None], &own),

@@ -89,7 +89,7 @@ fn builtin_call_count_matches_the_plan() {
             assert!(plan.instruction().is_some_and(|row| row.starts_with("dpas")), "{types:?}: {}", plan.atom_name());
             let text = assembly(&target, &plan);
             assert!(text.contains("matrix_mad"), "{text}");
-            assert_eq!(calls_of(&text, "matrix_mad"), plan.cost.issues / plan.chunks(), "{types:?}");
+            assert_eq!(calls_of(&text, "matrix_mad"), plan.cost.issues / plan.chunk_count(), "{types:?}");
         }
     }
 }

@@ -82,7 +82,7 @@ pub(super) fn wait(emit: &Emitter<'_, '_>, queue: Queue) -> Result<(), CompileEr
 
 /// Whether an instruction has an operand in tensor memory.
 pub(super) fn uses_tensor_memory(row: &Instruction) -> bool {
-    row.operands.iter().any(|operand| operand.tensor().is_some())
+    row.operands.iter().any(|operand| operand.tensor_memory_operand().is_some())
 }
 
 /// Emits one tensor memory instruction; the instruction's name begins with the mnemonic.
@@ -156,7 +156,7 @@ fn emit_mma<'ctx>(
                 values.push(emit.i32(word).into());
             }
             Operand::Tensor(_) | Operand::Memory(_) => {
-                let is_address = operand.tensor().is_some();
+                let is_address = operand.tensor_memory_operand().is_some();
                 given.push(if is_address { format!("[${at}]") } else { format!("${at}") });
                 constraints += if is_address { "r," } else { "l," };
                 values.push(left.next().ok_or_else(wrong)?.1);

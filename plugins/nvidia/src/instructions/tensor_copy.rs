@@ -5,7 +5,7 @@
 
 use tilewright_layout::{Bases, Dim, LayoutError, LinearLayout};
 use tilewright_target::{
-    Completion, Instruction, InstructionKind, MemoryOperand, Operand, Queue, Semantics, TensorOperand,
+    Completion, Instruction, InstructionKind, MemoryOperand, Operand, Queue, Semantics, TensorMemoryOperand,
 };
 
 use super::smem_operand::{OperandLocation, memory};
@@ -35,8 +35,13 @@ fn row() -> Result<Instruction, LayoutError> {
     // A row of 16 bytes is one unit of the swizzle, so a swizzle gains nothing.
     let plain = source.layouts.into_iter().filter(|one| one.swizzle.mask == 0).collect();
     let source = MemoryOperand { role: "source".to_owned(), layouts: plain, ..source };
-    let tile =
-        TensorOperand { role: "memory".to_owned(), element: byte(), bits: 8, layout, copies: vec![rows, 2 * rows] };
+    let tile = TensorMemoryOperand {
+        role: "memory".to_owned(),
+        element: byte(),
+        bits: 8,
+        layout,
+        copies: vec![rows, 2 * rows],
+    };
     Ok(Instruction {
         name: "tcgen05.cp.cta_group::1.32x128b.warpx4".to_owned(),
         kind: InstructionKind::TensorMove,

@@ -6,7 +6,9 @@
 //! MMAs are in [`super::tensor_scaled`], unlisted forms in [`super::unused`].
 
 use tilewright_layout::{Bases, Dim, LayoutError, LinearLayout};
-use tilewright_target::{Completion, Field, Instruction, InstructionKind, Operand, Queue, Semantics, TensorOperand};
+use tilewright_target::{
+    Completion, Field, Instruction, InstructionKind, Operand, Queue, Semantics, TensorMemoryOperand,
+};
 
 use super::numerics;
 use super::smem_operand::{DescriptorEncoding, OperandLocation, bits, descriptor, memory};
@@ -89,7 +91,7 @@ fn row(
     };
     let form = if sides[0] == OperandLocation::NotShared { "ts" } else { "ss" };
     let encoding = encoding();
-    let accumulator = TensorOperand {
+    let accumulator = TensorMemoryOperand {
         role: "d".to_owned(),
         element: d.to_owned(),
         // Accumulators of 16 bits occupy a 32-bit column each.
@@ -98,7 +100,7 @@ fn row(
         copies: vec![],
     };
     let first = match sides[0] {
-        OperandLocation::NotShared => Operand::Tensor(TensorOperand {
+        OperandLocation::NotShared => Operand::Tensor(TensorMemoryOperand {
             role: "a".to_owned(),
             element: a.to_owned(),
             bits: bits(a),

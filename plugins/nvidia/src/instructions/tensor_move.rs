@@ -5,7 +5,7 @@
 //! here the second range directly follows the first. `.pack::16b` and `.unpack::16b` are not listed.
 
 use tilewright_layout::{Bases, Dim, LayoutError, LinearLayout};
-use tilewright_target::{Completion, Instruction, InstructionKind, Operand, Queue, Semantics, TensorOperand};
+use tilewright_target::{Completion, Instruction, InstructionKind, Operand, Queue, Semantics, TensorMemoryOperand};
 
 use crate::families::tensor_memory_access::{Atom, atom};
 
@@ -89,7 +89,7 @@ fn row(shape: &Shape, times: u64, is_load: bool) -> Result<Instruction, LayoutEr
         bits: 32,
         layout: register_layout,
     };
-    let memory = Operand::Tensor(TensorOperand {
+    let memory = Operand::Tensor(TensorMemoryOperand {
         role: "memory".to_owned(),
         element: "u32".to_owned(),
         bits: 32,

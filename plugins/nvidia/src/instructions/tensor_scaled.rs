@@ -8,7 +8,7 @@
 //! Six-bit types, and four-bit types mixed with eight-bit ones, are in [`super::unused`].
 
 use tilewright_layout::{Bases, Dim, LayoutError, LinearLayout};
-use tilewright_target::{Completion, Instruction, InstructionKind, Operand, Queue, Semantics, TensorOperand};
+use tilewright_target::{Completion, Instruction, InstructionKind, Operand, Queue, Semantics, TensorMemoryOperand};
 
 use super::smem_operand::{OperandLocation, memory};
 use super::tensor_mma::{encoding, has_tensor_memory, in_rows};
@@ -60,7 +60,13 @@ fn row(kind: &Kind, [a, b]: [&str; 2], columns: u64) -> Result<Instruction, Layo
     let k = K_BYTES * 8 / u64::from(super::smem_operand::bits(a));
     let Kind { name, count, scale, .. } = kind;
     let tensor = |role: &str, element: &str, bits, layout, copies| {
-        Operand::Tensor(TensorOperand { role: role.to_owned(), element: element.to_owned(), bits, layout, copies })
+        Operand::Tensor(TensorMemoryOperand {
+            role: role.to_owned(),
+            element: element.to_owned(),
+            bits,
+            layout,
+            copies,
+        })
     };
     let copies = vec![SCALE_ROWS, 2 * SCALE_ROWS];
     let encoding = encoding();

@@ -39,7 +39,7 @@ fn an_accumulator_becomes_an_operand_without_shared_memory() {
             (ConversionKind::Shuffle, expected, 0),
             "{columns} columns"
         );
-        assert!(plan.stats.cost <= cycles(&by_hand(columns), 4, 1, target.description()), "{columns} columns");
+        assert!(plan.stats.cost <= predict_cycles(&by_hand(columns), 4, 1, target.description()), "{columns} columns");
     }
 }
 

@@ -108,7 +108,8 @@ fn no_plan_is_slower_than_tritons() {
             ..Counts::default()
         };
         let warps = 1 << src.in_bits(Dim::WARP);
-        let [ours, tritons] = [plan.stats.counts, counts].map(|counts| cycles(&counts, warps, 0, target.description()));
+        let [ours, tritons] =
+            [plan.stats.counts, counts].map(|counts| predict_cycles(&counts, warps, 0, target.description()));
         eprintln!("{name}: {ours} cycles, Triton's {tritons}; above the bound: {:?}", plan.stats.above_bound);
         if ours > tritons {
             above.push(name);

@@ -4,7 +4,7 @@
 use crate::layouts::nvmma_shared;
 use crate::prelude::*;
 use tilewright_layout::Padding;
-use tilewright_plan::movement::{AsyncCopyPlan, AxisStride, TensorCopy, plan_copy_from_shared};
+use tilewright_plan::movement::{AsyncCopyPlan, AxisStride, TensorCopy, plan_tensor_copy_to_global};
 use tilewright_vendor_testkit::layouts::memory;
 use tilewright_verify::kernels::{OmittedSync, tensor_copy_kernel};
 use tilewright_verify::{CheckFailure, tensor_copy_case};
@@ -18,7 +18,7 @@ fn swizzled(width: u64, bits: u32, transposed: bool, shape: &[u64]) -> MemoryLay
 }
 
 fn problem<'a>(global: &'a GlobalTensor, memory: &'a MemoryLayout, bits: u32) -> AsyncCopySpec<'a> {
-    AsyncCopySpec::new(global, memory, bits, 32, 4).with_mapped(true)
+    AsyncCopySpec::new(global, memory, bits, 32, 4).with_tensor_map(true)
 }
 
 fn planned(memory: &MemoryLayout, bits: u32, shape: &[u64]) -> AsyncCopyPlan {
@@ -28,7 +28,7 @@ fn planned(memory: &MemoryLayout, bits: u32, shape: &[u64]) -> AsyncCopyPlan {
 
 fn back(memory: &MemoryLayout, bits: u32, shape: &[u64]) -> Result<TensorCopy, MovementError> {
     let target = target("h100");
-    plan_copy_from_shared(&problem(&GlobalTensor::row_major(shape, 256), memory, bits), context(&target))
+    plan_tensor_copy_to_global(&problem(&GlobalTensor::row_major(shape, 256), memory, bits), context(&target))
 }
 
 /// A tile: its layout in shared memory, the width of an element in bits, its shape, the expected box, and the expected
@@ -130,7 +130,7 @@ fn unsupported_tensor_copies_have_a_reason() {
     assert!(narrow.contains("a stride is a multiple of 8 bytes, not of 16"), "{narrow}");
     let target = target("h100");
     let rows = GlobalTensor::row_major(&[64, 64], 256);
-    let unmapped = problem(&rows, &plain, 16).with_mapped(false);
+    let unmapped = problem(&rows, &plain, 16).with_tensor_map(false);
     let copy = plan_async_copy(&unmapped, context(&target)).unwrap();
     assert_eq!(copy.instruction(), Some("cp.async.cg.shared.global.16"));
     assert!(copy.rejected.iter().any(|rejected| rejected.reason == "the kernel has no tensor map"));
@@ -142,7 +142,7 @@ fn unsupported_tensor_copies_have_a_reason() {
         ],
         alignment: 16,
     };
-    let by = |divisibility| plan_copy_from_shared(&problem(&global(divisibility), &plain, 16), context(&target));
+    let by = |divisibility| plan_tensor_copy_to_global(&problem(&global(divisibility), &plain, 16), context(&target));
     assert_eq!(by(8).unwrap().box_count(), 1);
     assert!(by(4).is_err());
 }

@@ -56,7 +56,7 @@ fn a_sum_after_a_cumulative_sum() {
     ];
     for [size, lanes, warps] in configurations {
         let src = distributed(&target, &blocked(&size, &lanes, &warps, &[2, 1, 0]), &[16, 16, 16]);
-        let cumulative = plan_scan(&src, Dim::tensor(0), &[32], ScanDirection::Up, target.description()).unwrap();
+        let cumulative = plan_scan(&src, Dim::tensor(0), &[32], ScanDirection::Forward, target.description()).unwrap();
         let sum = plan_reduction(&src, Dim::tensor(1), &[32], target.description()).unwrap();
         for (seen, counts) in through_memory.iter_mut().zip([cumulative.stats.counts, sum.stats.counts]) {
             *seen |= counts.barriers > 0;
@@ -94,7 +94,7 @@ fn a_scan_of_pairs_from_the_end() {
         let layout = blocked(&[size], &[32], &[4], &[0]);
         for bits in 3..11 {
             let src = distributed(&target, &layout, &[1 << bits]);
-            for direction in [ScanDirection::Up, ScanDirection::Down] {
+            for direction in [ScanDirection::Forward, ScanDirection::Reverse] {
                 let plan = plan_scan(&src, Dim::tensor(0), &[32, 32], direction, target.description()).unwrap();
                 let case = scan_case((&src, Dim::tensor(0)), &[32, 32], (&plan, direction), target.description());
                 check_case(case, target.description(), format!("2^{bits}, {size} a lane, {direction:?}"));

@@ -221,7 +221,7 @@ impl Matmul {
         let (case, mut lines) = (self.case(), Vec::new());
         let options = ProgramOptions::default().with_warps(self.warps).with_stages(Some(stages));
         let kernel = compiler(target).kernel(&self.text(), &options, &mut |stage| {
-            if let Stage::Layouts(assigned) = stage {
+            if let CompilationStage::Layouts(assigned) = stage {
                 tilewright_tile::verify_transformed(&assigned.module).unwrap_or_else(|error| panic!("{error}"));
                 lines.clone_from(&assigned.report.functions[0].loops);
             }

@@ -40,8 +40,8 @@ fn code_has_the_mmas_and_the_matrix_loads_of_the_plan() {
             // Too few rows for accumulators in tensor memory.
             let plan = proven(&target, &problem(&target, [32, 64, 64], types));
             let ptx = assembly(&target, &plan);
-            assert_eq!(count(&ptx, "mma.sync"), plan.cost.issues / plan.chunks(), "{types:?}");
-            assert_eq!(count(&ptx, plan.instruction().unwrap()), plan.cost.issues / plan.chunks());
+            assert_eq!(count(&ptx, "mma.sync"), plan.cost.issues / plan.chunk_count(), "{types:?}");
+            assert_eq!(count(&ptx, plan.instruction().unwrap()), plan.cost.issues / plan.chunk_count());
             let operand_loads = plan.operand_loads(context(&target)).unwrap();
             let conversions = operand_loads.iter().filter_map(|operand_load| operand_load.conversion.as_ref());
             let loads = conversions.map(|conversion| conversion.stats.counts.matrix_loads).sum::<u64>();

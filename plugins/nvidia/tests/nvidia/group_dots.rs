@@ -220,7 +220,7 @@ fn code_has_the_mmas_of_the_plan() {
             let by_groups = plan.atom_name().starts_with("wgmma");
             assert!(by_groups || !expected(shape, bits, warps), "{types:?} {shape:?}");
             if by_groups {
-                assert_eq!(count("wgmma.mma_async"), plan.cost.issues / plan.chunks(), "{types:?} {shape:?}");
+                assert_eq!(count("wgmma.mma_async"), plan.cost.issues / plan.chunk_count(), "{types:?} {shape:?}");
                 assert!(count("wgmma.fence.sync.aligned") > 0 && count("mma.sync.") == 0);
                 assert_eq!((count("wgmma.commit_group"), count("wgmma.wait_group")), (1, 1), "{types:?} {shape:?}");
                 assert_eq!(count("fence.proxy.async"), 1, "{types:?} {shape:?}");

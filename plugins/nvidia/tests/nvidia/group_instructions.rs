@@ -64,7 +64,7 @@ pub fn check_operands_are_as_published(answers: Answers) {
                 assert_eq!(memory(row, "a").shape, [m, k], "{}", row.name);
             }
             assert_eq!(memory(row, "b").shape, [k, n], "{}", row.name);
-            assert_eq!(row.extent(), Some([m, n, k]), "{}", row.name);
+            assert_eq!(row.mma_shape(), Some([m, n, k]), "{}", row.name);
             let saturates = row.semantics == Semantics::ContractSaturating;
             assert_eq!(saturates, !saturating.is_empty(), "{}", row.name);
             checked.insert(row.name.clone());
@@ -89,7 +89,7 @@ fn fragments_of_a_warpgroup_match_those_of_single_warps() {
     let of_one_warp: Vec<_> = of_one_warp.collect();
     let (mut of_a, mut of_d) = (0, 0);
     for row in group_rows() {
-        let [_, n, k] = row.extent().expect("a product");
+        let [_, n, k] = row.mma_shape().expect("a product");
         for (role, shape, count) in [("a", [16, k], &mut of_a), ("d", [16, 8], &mut of_d)] {
             let Some((element, _, operand_memory)) = find_register(&row, role) else { continue };
             let fits = |one: &&Instruction| {

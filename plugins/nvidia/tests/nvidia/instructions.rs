@@ -362,7 +362,7 @@ fn mmas_occupy_their_pipe_for_the_published_cycles() {
 fn every_mma_has_cycles_with_evidence() {
     for name in ["a100", "rtx4090", "h100", "h200", "gh200", "b200", "rtx5090"] {
         let target = target(name);
-        for row in target.instructions().iter().filter(|row| row.semantics.multiplies()) {
+        for row in target.instructions().iter().filter(|row| row.semantics.is_mma()) {
             let issue = target.description().issue_cycles(row).unwrap_or_else(|| panic!("{name} {}", row.name));
             assert!(issue.cycles > 0.0 && issue.cycles.is_finite() && !issue.source.is_empty(), "{name} {}", row.name);
         }

@@ -70,7 +70,7 @@ fn expected_registers(row: &Instruction, operand: &Operand) -> Vec<usize> {
     let count = match operand {
         Operand::Register { role, .. } if role.starts_with("scale_") => return vec![1, 2],
         Operand::Register { role, bits, layout, .. } => {
-            let register_count = match (role.as_str(), row.extent()) {
+            let register_count = match (role.as_str(), row.mma_shape()) {
                 // The rest of 64 x N of a warpgroup's result, if N is no power of two.
                 ("c" | "d", Some([64, n, _])) => 64 * n as usize / 128,
                 _ => 1 << layout.in_bits(Dim::REGISTER),
@@ -84,7 +84,7 @@ fn expected_registers(row: &Instruction, operand: &Operand) -> Vec<usize> {
 
 /// Whether an instruction accesses tensor memory, or is a bulk copy; such instructions have their own tests.
 pub fn is_tested_elsewhere(row: &Instruction) -> bool {
-    row.operands.iter().any(|operand| operand.tensor().is_some()) || Bulk::is_of(row)
+    row.operands.iter().any(|operand| operand.tensor_memory_operand().is_some()) || Bulk::is_of(row)
 }
 
 /// Whether an instruction is an asynchronous copy from global to shared memory.

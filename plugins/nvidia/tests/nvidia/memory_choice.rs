@@ -3,7 +3,7 @@
 
 use crate::layouts::{dot_operand, mma, nvmma_shared};
 use crate::prelude::*;
-use tilewright_plan::movement::{Constraints, SharedLayoutKind, choose_shared_layout};
+use tilewright_plan::movement::{SharedLayoutConstraints, SharedLayoutKind, choose_shared_layout};
 use tilewright_vendor_testkit::layouts::{blocked, distributed, memory};
 use tilewright_vendor_testkit::memory_choice::{check, executed};
 
@@ -30,7 +30,8 @@ fn matrix_rows() -> LinearLayout {
 fn the_swizzle_of_128_bytes_is_found() {
     let target = target("a100");
     let accessors = [Accessor::store(distributed(&target, ROWS, &[64, 64])), Accessor::load(matrix_rows())];
-    let choice = choose_shared_layout(&accessors, 16, &Constraints::default(), target.description()).unwrap();
+    let choice =
+        choose_shared_layout(&accessors, 16, &SharedLayoutConstraints::default(), target.description()).unwrap();
     let known = memory(&target, &nvmma_shared(128, false, 16), &[64, 64]);
     let chosen = choice.chosen();
     assert_eq!((chosen.kind, choice.gap(), chosen.excess()), (SharedLayoutKind::Functor, 0, 0));
@@ -51,7 +52,8 @@ fn operands_are_no_worse_than_in_nvmma_shared() {
             Accessor::store(distributed(&target, stored, &[64, 64])),
             Accessor::load(distributed(&target, &operand(index), &[64, 64])),
         ];
-        let choice = choose_shared_layout(&accessors, 16, &Constraints::default(), target.description()).unwrap();
+        let choice =
+            choose_shared_layout(&accessors, 16, &SharedLayoutConstraints::default(), target.description()).unwrap();
         let known = memory(&target, &nvmma_shared(128, transposed, 16), &[64, 64]);
         let theirs: u64 = (accessors.iter())
             .map(|accessor| executed(&accessor.layout, accessor.direction, &known, 16, target.description().into()))
@@ -77,7 +79,8 @@ fn matrix_loads_are_free_of_conflicts_where_the_tile_lies() {
                 Accessor::store(distributed(&target, ROWS, &[64, 64])),
                 Accessor::load(distributed(&target, &operand(index), &[64, 64])),
             ];
-            let choice = choose_shared_layout(&accessors, 16, &Constraints::default(), context(&target)).unwrap();
+            let choice =
+                choose_shared_layout(&accessors, 16, &SharedLayoutConstraints::default(), context(&target)).unwrap();
             let chosen = choice.chosen();
             // 8 KiB by four warps; an operand of 64x64 by two: wavefronts of 128 bytes.
             let found: Vec<_> = chosen.accessors.iter().map(|f| (f.wavefronts, f.excess)).collect();
@@ -86,7 +89,7 @@ fn matrix_loads_are_free_of_conflicts_where_the_tile_lies() {
             assert!(by.starts_with("ldmatrix") && by.contains(".trans") == across, "operand {index}: {by}");
             assert_eq!(chosen.accessors[0].instruction, None, "stores of 16 bytes need none");
             choice.candidates.iter().for_each(|candidate| check(candidate, &accessors, 16, context(&target)));
-            let functor = Constraints::only(SharedLayoutKind::Functor);
+            let functor = SharedLayoutConstraints::only(SharedLayoutKind::Functor);
             let plain = choose_shared_layout(&accessors, 16, &functor, target.description()).unwrap();
             let rows = choose_shared_layout(&accessors, 16, &functor, context(&target)).unwrap();
             assert_eq!((rows.gap(), rows.chosen().wavefronts()), (0, chosen.wavefronts()));
@@ -104,7 +107,7 @@ fn matrix_stores_are_free_of_conflicts_where_the_tile_lies() {
         Accessor::store(distributed(&target, &mma(2, &[2, 2], &[16, 8]), &[64, 64])),
         Accessor::load(distributed(&target, ROWS, &[64, 64])),
     ];
-    let choice = choose_shared_layout(&accessors, 16, &Constraints::default(), context(&target)).unwrap();
+    let choice = choose_shared_layout(&accessors, 16, &SharedLayoutConstraints::default(), context(&target)).unwrap();
     let chosen = choice.chosen();
     let found: Vec<_> = chosen.accessors.iter().map(|f| (f.wavefronts, f.excess)).collect();
     assert_eq!((found, choice.gap()), (vec![(16, 0), (16, 0)], 0));

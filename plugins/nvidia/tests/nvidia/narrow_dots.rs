@@ -24,7 +24,11 @@ fn rows_that_take_scales_are_used_where_types_and_scales_fit() {
         let plan = proven(&target, &scaled(&target, [64, 64, 128], types, scales));
         assert!(plan.instruction().unwrap().ends_with(row), "{types:?} {scales:?}: {:?}", plan.instruction());
         let ptx = assembly(&target, &plan);
-        assert_eq!(count(&ptx, plan.instruction().unwrap()), plan.cost.issues / plan.chunks(), "{types:?} {scales:?}");
+        assert_eq!(
+            count(&ptx, plan.instruction().unwrap()),
+            plan.cost.issues / plan.chunk_count(),
+            "{types:?} {scales:?}"
+        );
     }
 }
 

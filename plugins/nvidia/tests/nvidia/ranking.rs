@@ -95,8 +95,8 @@ fn a_program_lists_its_sizes() {
         let options = ProgramOptions::default().with_sizes(sizes);
         let (mut chosen, mut predicted) = (None, None);
         compiler.kernel(text, &options, &mut |stage| match stage {
-            Stage::Sizes(sizes) => chosen = Some(sizes.clone()),
-            Stage::Synthesis(found) => predicted = Some(found.prediction.cycles),
+            CompilationStage::Sizes(sizes) => chosen = Some(sizes.clone()),
+            CompilationStage::Synthesis(found) => predicted = Some(found.prediction.cycles),
             _ => {}
         })?;
         Ok::<_, ProgramError>((chosen.expect("sizes"), predicted.expect("a prediction")))

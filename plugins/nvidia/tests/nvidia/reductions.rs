@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use serde_json::Value;
-use tilewright_plan::cost::Work;
+use tilewright_plan::cost::WarpWork;
 use tilewright_vendor_testkit::prices::tally::{FROZEN, Tally, counts_of_triton};
 use tilewright_vendor_testkit::reductions::{MatrixLayouts, Row, check_all, check_kept, list, problems};
 
@@ -102,7 +102,7 @@ fn none_is_slower_than_what_triton_emits() {
             // shuffle of Triton's.
             let of_counts = |counts: &Counts| {
                 let instructions = counts.shuffles as f64;
-                let work = Work { instructions, ..Work::of_counts(*counts, 0) };
+                let work = WarpWork { instructions, ..WarpWork::of_counts(*counts, 0) };
                 work.block_cycles(warps, target.description())
             };
             let cycles = [of_counts(&counts), of_counts(&counts_of_triton(row, 32, 1))];

@@ -22,13 +22,13 @@ fn scans_are_correct_and_cost_as_documented() {
         ("32 registers and 4 warps", [1, 32], [32, 1], [1, 4]),
     ] {
         let src = distributed(&plugin, &blocked(&size, &lanes, &warps, &[1, 0]), &[64, 128]);
-        for direction in [ScanDirection::Up, ScanDirection::Down] {
+        for direction in [ScanDirection::Forward, ScanDirection::Reverse] {
             let plan = plan_scan(&src, Dim::tensor(1), &[32], direction, target).unwrap();
             scan_case((&src, Dim::tensor(1)), &[32], (&plan, direction), target)
                 .and_then(|case| check_emulated(&case, target))
                 .unwrap_or_else(|wrong| panic!("{name}, {direction:?}: {wrong}"));
             let counts = plan.stats.counts;
-            if direction == ScanDirection::Up {
+            if direction == ScanDirection::Forward {
                 table.push(format!(
                     "| {name} | {} | {} | {} | {} | {} | {:.0} |",
                     counts.shuffles,

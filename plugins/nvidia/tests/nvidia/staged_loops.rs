@@ -210,7 +210,7 @@ fn operands_in_registers_are_prefetched() {
     for stages in [1, 2, 3] {
         let (mut lines, options) = (Vec::new(), ProgramOptions::default().with_stages(Some(stages)));
         let kernel = compiler(&target("a100")).kernel(&operands_in_registers(), &options, &mut |stage| {
-            if let Stage::Layouts(assigned) = stage {
+            if let CompilationStage::Layouts(assigned) = stage {
                 tilewright_tile::verify_transformed(&assigned.module).unwrap_or_else(|error| panic!("{error}"));
                 lines.clone_from(&assigned.report.functions[0].loops);
             }

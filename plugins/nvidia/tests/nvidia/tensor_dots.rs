@@ -36,7 +36,7 @@ fn accumulators_are_in_tensor_memory_if_and_only_if_they_fit() {
                     let plan = mma::plan_mma(&problem([m, n, k], types, warps), context(&target));
                     let atom = plan.as_ref().map_or("none", MmaPlan::atom_name);
                     let there = atom.starts_with("tcgen05.mma");
-                    assert_eq!(there, plan.as_ref().is_ok_and(|plan| plan.tensor_columns() >= 32));
+                    assert_eq!(there, plan.as_ref().is_ok_and(|plan| plan.tensor_memory_columns() >= 32));
                     let own = [types[0], types[1]].map(|name| u64::from(ElementType::from_name(name).unwrap().bits()));
                     let expected = expected([m, n, k], own, bits, warps);
                     let possible = possible([m, n, k], bits, warps);
@@ -81,7 +81,7 @@ fn results_are_right() {
         let plan = proven(&target, &problem(shape, ["f16", "f16", "f32"], warps));
         assert!(plan.atom_name().starts_with("tcgen05.mma"), "{shape:?}: {}", plan.atom_name());
         let [m, n, _] = shape;
-        assert!(u64::from(plan.tensor_columns()) >= (m * n / 128).max(32), "{shape:?}");
+        assert!(u64::from(plan.tensor_memory_columns()) >= (m * n / 128).max(32), "{shape:?}");
     }
 }
 
@@ -108,7 +108,7 @@ fn scaled_dots_use_scaled_mmas() {
         let narrow = types[0] == "e2m1" && types[1] == "e2m1";
         assert_eq!(name.contains("kind::mxf4"), narrow, "{types:?} {shape:?}: {name}");
         let [m, n, _] = shape;
-        assert!(u64::from(plan.tensor_columns()) > m * n / 128, "scales have columns beside the sums");
+        assert!(u64::from(plan.tensor_memory_columns()) > m * n / 128, "scales have columns beside the sums");
     }
     // Without scales on either side, and with fewer rows than the MMA has, other MMAs are chosen.
     let plain = planned(&target, &problem([128, 64, 64], ["e4m3", "e4m3", "f32"], 4));
@@ -137,7 +137,7 @@ fn accumulators_are_loaded_in_the_required_layout() {
         let all: Vec<u64> = registers.into_iter().chain(rows).chain([32, 64]).collect();
         let required = LinearLayout::from_columns(ins, plan.c.outs().clone(), &all).unwrap();
         let mut problem = problem([128, 64, 64], ["f16", "f16", "f32"], 4);
-        problem.required = Some(required);
+        problem.result_layout = Some(required);
         let found = planned(&target, &problem);
         assert_eq!((lanes(&found), found.cost.conversion_cycles), (rows.to_vec(), 0.0), "{kind}");
         assert!(found.atom_name().starts_with("tcgen05.mma"));
@@ -151,7 +151,7 @@ fn code_allots_multiplies_waits_and_gives_back() {
         let plan = planned(&target, &problem(shape, ["f16", "f16", "f32"], warps));
         let ptx = ptx(&target, &plan);
         let count = |word: &str| ptx.matches(word).count() as u64;
-        assert_eq!(count("tcgen05.mma."), plan.cost.issues / plan.chunks(), "{shape:?}");
+        assert_eq!(count("tcgen05.mma."), plan.cost.issues / plan.chunk_count(), "{shape:?}");
         assert_eq!((count("tcgen05.commit."), count("mbarrier.try_wait")), (1, 1), "{shape:?}");
         assert_eq!((count("tcgen05.alloc."), count("tcgen05.dealloc."), count("mbarrier.init")), (1, 1, 1));
         // The stores before the loop and the loads after it are waited for once.

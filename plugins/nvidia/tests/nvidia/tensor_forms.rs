@@ -33,8 +33,10 @@ pub fn check_published_shapes_have_rows(answers: Answers) {
             let found = mma_instructions(&format!(".m{m}n{n}k{k}.{d}.{a}.{b}.ts."));
             assert_eq!(found.len(), if a == "f16" { 2 } else { 1 }, "{name}");
             for row in found {
-                let size = row.tensor("a").map(|tile| [0, 1].map(|axis| 1 << tile.layout.out_bits(Dim::tensor(axis))));
-                assert_eq!((size, row.extent()), (Some([m, k]), Some([m, n, k])), "{name}");
+                let size = row
+                    .tensor_memory_operand("a")
+                    .map(|tile| [0, 1].map(|axis| 1 << tile.layout.out_bits(Dim::tensor(axis))));
+                assert_eq!((size, row.mma_shape()), (Some([m, k]), Some([m, n, k])), "{name}");
             }
             in_tensor_memory += 1;
         } else if is_of_one_block && name.starts_with("MX") && m == 128 {
@@ -44,7 +46,7 @@ pub fn check_published_shapes_have_rows(answers: Answers) {
             assert_eq!(found.len(), if (a, shared) == ("e2m1", 32) { 2 } else { 1 }, "{name}");
             for row in found {
                 for (role, size) in [("scale_a", m), ("scale_b", n)] {
-                    let tile = row.tensor(role).unwrap();
+                    let tile = row.tensor_memory_operand(role).unwrap();
                     let found = [0, 1].map(|axis| 1 << tile.layout.out_bits(Dim::tensor(axis)));
                     assert_eq!(found, [size, k / shared], "{role} of {name}");
                 }
@@ -63,9 +65,9 @@ fn operand_a_lies_in_the_rows_of_the_accumulator() {
     let all = mma_instructions(".ts.");
     assert_eq!(all.len(), 11 * (3 * 2 + 13));
     for row in all {
-        let (accumulator, a) = (row.tensor("d").unwrap(), row.tensor("a").unwrap());
+        let (accumulator, a) = (row.tensor_memory_operand("d").unwrap(), row.tensor_memory_operand("a").unwrap());
         assert!(a.layout.columns_of(Dim::ROW).len() == 7 && a.copies.is_empty());
-        let rows_of = |tile: &tilewright_target::TensorOperand| -> Vec<u64> {
+        let rows_of = |tile: &tilewright_target::TensorMemoryOperand| -> Vec<u64> {
             let at = |&column: &u64| tile.layout.outs().coordinate(column, Dim::tensor(0));
             tile.layout.columns_of(Dim::ROW).iter().map(at).collect()
         };
@@ -89,7 +91,7 @@ fn scales_lie_as_the_family_has_them() {
     assert_eq!(all.len(), 6 * (4 + 3));
     for row in all {
         for role in ["scale_a", "scale_b"] {
-            let tile = row.tensor(role).unwrap();
+            let tile = row.tensor_memory_operand(role).unwrap();
             let [rows, count] = [0, 1].map(|axis| 1u64 << tile.layout.out_bits(Dim::tensor(axis)));
             let family =
                 families.resolve(&FamilySpec::new("tensor_memory_scales"), &[rows.max(64), 4], &families).unwrap();
@@ -122,7 +124,7 @@ fn instruction_descriptors_of_scaled_mmas_encode_types_and_sizes() {
         };
         assert_eq!([field(word, 7, 3), field(word, 10, 3)], [code(&a.element), code(&b.element)], "{}", row.name);
         assert_eq!([field(word, 17, 6) * 8, field(word, 27, 2) * 128], [b.shape[1], 128], "{}", row.name);
-        let scale = if row.tensor("scale_a").unwrap().element == "ue8m0" { 1 } else { 0 };
+        let scale = if row.tensor_memory_operand("scale_a").unwrap().element == "ue8m0" { 1 } else { 0 };
         assert_eq!(field(word, 23, 1), scale, "{}", row.name);
         // The first scales of a column, neither sparse, negated nor transposed, and no reserved bit.
         assert_eq!(word & !(0x7 << 7 | 0x7 << 10 | 0x3f << 17 | 1 << 23 | 0x3 << 27), 0, "{}", row.name);
@@ -142,7 +144,7 @@ fn the_copy_of_scales_is_as_published() {
 pub fn check_the_copy_of_scales_is_as_published(answers: Answers) {
     let all = rows("sm_100a");
     let row = all.iter().find(|row| row.name.starts_with("tcgen05.cp")).unwrap();
-    let (source, tile) = (memory(row, "source"), row.tensor("memory").unwrap());
+    let (source, tile) = (memory(row, "source"), row.tensor_memory_operand("memory").unwrap());
     let mut checked = 0;
     for atom in atoms(answers, "reference/copy_instruction_tv_layouts.json") {
         if atom["name"] != "SM100_UTCCP_4x32dp128bit_1cta" {

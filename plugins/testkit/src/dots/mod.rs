@@ -143,7 +143,7 @@ pub fn dot_operand(index: i64, k_width: Option<u64>, parent: &FamilySpec) -> Fam
 pub fn is_of_families(target: &dyn Target, plan: &MmaPlan, result: &FamilySpec, k_width: Option<u64>) {
     let families = FamilySet::new(vec![&Neutral, target.families()]);
     let [m, n, k] = plan.problem.shape;
-    assert_eq!(plan.chunk(), k, "all of K at once");
+    assert_eq!(plan.chunk_elements(), k, "all of K at once");
     let all = [
         ("c", &plan.c, result.clone(), [m, n]),
         ("a", &plan.a, dot_operand(0, k_width, result), [m, k]),

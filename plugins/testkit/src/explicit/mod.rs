@@ -91,7 +91,7 @@ fn solution(
     let options = ProgramOptions::default().with_warps(warps).with_synthesis(synthesis);
     let mut derivation = None;
     let kernel = compiler(target).kernel(text, &options, &mut |stage| {
-        if let Stage::Synthesis(found) = stage {
+        if let CompilationStage::Synthesis(found) = stage {
             derivation = Some(found.clone());
         }
     });

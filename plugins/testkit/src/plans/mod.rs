@@ -116,7 +116,7 @@ fn reduction(target: &dyn Target, name: &str, layout: &str, axis: usize, bits: &
 
 fn scanned(target: &dyn Target, name: &str, layout: &str, axis: usize, bits: &[u32]) -> Planned {
     let src = distributed(target, layout, &[32, 64]);
-    let (axis, direction) = (Dim::tensor(axis), ScanDirection::Up);
+    let (axis, direction) = (Dim::tensor(axis), ScanDirection::Forward);
     let plan = plan_scan(&src, axis, bits, direction, target.description()).expect("a plan");
     let kernel = scan_kernel((&src, axis), bits, (&plan, direction), add, target.description().into());
     let kernel = kernel.expect("a kernel");

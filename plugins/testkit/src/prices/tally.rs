@@ -3,7 +3,7 @@
 
 use crate::prelude::*;
 use serde_json::Value;
-use tilewright_plan::cost::Work;
+use tilewright_plan::cost::WarpWork;
 
 /// The names of the operation counts, in the order of [`Tally::counts`].
 pub const COUNTED: [&str; 5] = ["shuffles", "shared", "alu", "block barriers", "warp barriers"];
@@ -67,8 +67,8 @@ impl Tally {
 
 /// Returns the work of Triton's code with the shortest dependent chain that its operations allow; see
 /// [`counts_of_triton`].
-pub fn work_of_triton(row: &Value, lanes: u64, least: u64) -> Work {
-    let mut work = Work::of_counts(counts_of_triton(row, lanes, least), 1);
+pub fn work_of_triton(row: &Value, lanes: u64, least: u64) -> WarpWork {
+    let mut work = WarpWork::of_counts(counts_of_triton(row, lanes, least), 1);
     work.chain.selects = work.counts.selects.min(2);
     work
 }

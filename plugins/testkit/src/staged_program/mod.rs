@@ -241,7 +241,7 @@ module attributes {{\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = 4 : i32, \"t
         let (mut printed, mut lines, mut conversions) = (String::new(), Vec::new(), 0);
         let options = ProgramOptions::default().with_stages(stages);
         let kernel = compiler(target).kernel(&self.text(), &options, &mut |stage| {
-            if let Stage::Layouts(assigned) = stage {
+            if let CompilationStage::Layouts(assigned) = stage {
                 printed = text::print(&assigned.module);
                 tilewright_tile::verify_transformed(&assigned.module)
                     .unwrap_or_else(|error| panic!("{error}\n{printed}"));

@@ -16,4 +16,4 @@ mod work;
 
 pub use occupancy::{ModelError, Occupancy};
 pub use predict::{Pipes, Prediction, predict};
-pub use work::{Block, ModelStep, Work};
+pub use work::{ModelBlock, ModelStep, StepWork};

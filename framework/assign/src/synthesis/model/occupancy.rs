@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use super::Block;
+use super::ModelBlock;
 use tilewright_target::{TargetDescription, Throughput};
 
 /// The reason why there is no prediction.
@@ -43,7 +43,7 @@ impl Occupancy {
     ///
     /// # Errors
     /// [`ModelError`].
-    pub fn of(block: &Block, target: &TargetDescription) -> Result<Self, ModelError> {
+    pub fn of(block: &ModelBlock, target: &TargetDescription) -> Result<Self, ModelError> {
         let stats = stats(target)?;
         let warps = block.warps.max(1).saturating_add(block.producers);
         let threads = warps.saturating_mul(block.lanes.max(1));

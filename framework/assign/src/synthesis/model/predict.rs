@@ -1,7 +1,7 @@
 //! Predicted cycles, from work and the throughput of the target.
 
 use super::occupancy::stats;
-use super::{Block, ModelError, ModelStep, Occupancy, Work};
+use super::{ModelBlock, ModelError, ModelStep, Occupancy, StepWork};
 use tilewright_target::{TargetDescription, Throughput};
 
 /// The share of the time of all other pipes and latencies that the busiest pipe does not hide. It is an assumption:
@@ -70,7 +70,7 @@ pub struct Prediction {
 ///
 /// # Errors
 /// [`ModelError`]: the target has no throughput table, or a block does not fit a compute unit.
-pub fn predict(block: &Block, target: &TargetDescription) -> Result<Prediction, ModelError> {
+pub fn predict(block: &ModelBlock, target: &TargetDescription) -> Result<Prediction, ModelError> {
     let model = ThroughputModel { stats: stats(target)?, target, warps: block.warps.max(1) as f64 };
     let resident = Occupancy::of(block, target)?;
     let spent = model.steps(&block.steps);
@@ -163,7 +163,7 @@ impl ThroughputModel<'_> {
         Spent { pipes: Pipes::default().plus(body.pipes, iteration_count as f64), latency, ..Spent::default() }
     }
 
-    fn work(&self, work: &Work) -> Spent {
+    fn work(&self, work: &StepWork) -> Spent {
         let (costs, stats) = (&self.target.costs, self.stats);
         let issued =
             work.global_accesses + work.shared_accesses + work.shuffles + work.matrix_instructions + work.arithmetic;

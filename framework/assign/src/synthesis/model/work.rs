@@ -4,7 +4,7 @@ use tilewright_kernel::Counts;
 
 /// The work of the warps of a block in one step. Counts are those of one warp, the maximum if warps differ.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Work {
+pub struct StepWork {
     /// Bytes of global memory that the whole block accesses, in whole sectors.
     pub global_bytes: u64,
     /// Number of global-memory accesses.
@@ -33,7 +33,7 @@ pub struct Work {
     pub barriers: u64,
 }
 
-impl Work {
+impl StepWork {
     /// Converts operation counts, of a plan or of an execution, to work; each of `matrix_instructions` takes
     /// `matrix_cycles`.
     #[must_use]
@@ -56,7 +56,7 @@ impl Work {
 #[derive(Debug, Clone, PartialEq)]
 pub enum ModelStep {
     /// Work that is done once.
-    Work(Work),
+    Work(StepWork),
     /// A loop over further steps.
     Loop {
         /// The trip count of the loop.
@@ -70,12 +70,12 @@ pub enum ModelStep {
 
 /// The blocks of a launch, which are all alike, as input of the performance model.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Block {
+pub struct ModelBlock {
     /// Number of blocks of the launch.
     pub blocks: u64,
     /// Number of warps of a block that do the work.
     pub warps: u64,
-    /// Number of producer warps of a block, which issue the work marked [`Work::produced`].
+    /// Number of producer warps of a block, which issue the work marked [`StepWork::produced`].
     pub producers: u64,
     /// Number of lanes of a warp.
     pub lanes: u64,

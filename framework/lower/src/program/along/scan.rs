@@ -15,7 +15,7 @@ pub(in super::super) fn scanned(lowering: &mut Lowering<'_>, op: Op) -> Result<(
     let tuples = Tuples::of(lowering, op).map_err(at)?;
     let layout = tuples.tensors[0].layout.clone();
     let reversed = lowering.attribute(op, "reverse").is_some_and(|value| *value == Attribute::Bool(true));
-    let direction = if reversed { ScanDirection::Down } else { ScanDirection::Up };
+    let direction = if reversed { ScanDirection::Reverse } else { ScanDirection::Forward };
     let planned = match lowering.plans.scans.get(&op) {
         Some(plan) => Ok(plan.clone()),
         None => movement::plan_scan(&layout, tuples.axis, &tuples.bits, direction, lowering.config.context.target),

@@ -143,7 +143,7 @@ fn plan_smem_operands(lowering: &Lowering<'_>, op: Op) -> Option<MmaPlan> {
     let (others, _) = mma_candidates(&problem, config.context).ok()?;
     let mut tried = HashSet::new();
     others.into_iter().filter(|other| tried.insert(other.atom.clone())).find_map(|other| {
-        let problem = problem.clone().with_unit(other.atom);
+        let problem = problem.clone().with_atom(other.atom);
         match_descriptors(&plan_mma(&problem, config.context).ok()?, memories)
     })
 }

@@ -49,7 +49,7 @@ pub(super) fn may_be_async(lowering: &Lowering<'_>, op: Op, plan: &MmaPlan, posi
 /// mbarriers.
 fn is_numbered(lowering: &Lowering<'_>, op: Op, plan: &MmaPlan, positions: &OpPositions) -> bool {
     let in_loops = positions.is_only_in_loops(lowering.body, op);
-    !lowering.has_groups() && in_loops && plan.arrivals() == lowering.mma_arrivals()
+    !lowering.has_groups() && in_loops && plan.commits_per_group() == lowering.mma_arrivals()
 }
 
 /// Returns the values whose accumulator cannot stay in tensor memory, because they have several users, or because
@@ -95,8 +95,8 @@ pub(super) fn assign_columns(lowering: &Lowering<'_>, flow: &Flow, dots: &Dots) 
     for (value, plan) in flow.values.iter().filter(|(_, plan)| plan.is_in_tensor_memory()) {
         let representative = representatives[value];
         match sizes.iter_mut().find(|(_, known)| *known == representative) {
-            Some((columns, _)) => *columns = plan.tensor_columns().max(*columns),
-            None => sizes.push((plan.tensor_columns(), representative)),
+            Some((columns, _)) => *columns = plan.tensor_memory_columns().max(*columns),
+            None => sizes.push((plan.tensor_memory_columns(), representative)),
         }
     }
     // Numbers of columns are powers of two. In descending order, each accumulator starts at a multiple of its number of
@@ -108,7 +108,7 @@ pub(super) fn assign_columns(lowering: &Lowering<'_>, flow: &Flow, dots: &Dots) 
         all += columns;
     }
     let others = lowering.dots_in_tensor_memory().filter(|(op, _)| dots.plan(*op).is_none());
-    let others = others.map(|(_, plan)| plan.tensor_columns()).max().unwrap_or(0);
+    let others = others.map(|(_, plan)| plan.tensor_memory_columns()).max().unwrap_or(0);
     if (all + others).next_power_of_two() > memory.columns
         && let Some(&(_, largest)) = sizes.first()
     {

@@ -71,7 +71,7 @@ pub struct AddressStart {
 
 /// Constraints on a shared-memory layout, and limits of the search for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Constraints {
+pub struct SharedLayoutConstraints {
     /// The allowed kinds of layouts.
     pub kinds: Vec<SharedLayoutKind>,
     /// Max bytes of shared memory that the tensor takes in a block; `None` for all memory of the target.
@@ -83,7 +83,7 @@ pub struct Constraints {
     pub budget: u64,
 }
 
-impl Default for Constraints {
+impl Default for SharedLayoutConstraints {
     /// Returns constraints that allow all kinds of layouts and all memory, and tolerate no wavefronts above the lower
     /// bound.
     fn default() -> Self {
@@ -91,7 +91,7 @@ impl Default for Constraints {
     }
 }
 
-impl Constraints {
+impl SharedLayoutConstraints {
     /// Allows layouts of one kind only.
     #[must_use]
     pub fn only(kind: SharedLayoutKind) -> Self {

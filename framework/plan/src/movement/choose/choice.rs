@@ -42,7 +42,7 @@ impl SharedLayoutKind {
 
     /// Returns the kind with this name; `None` if there is none.
     #[must_use]
-    pub fn of_name(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 }

@@ -28,7 +28,7 @@ mod side;
 pub(in crate::movement) mod swizzle;
 mod weigh;
 
-pub use accessor::{Accessor, AddressStart, ConsecutiveCopy, Constraints};
+pub use accessor::{Accessor, AddressStart, ConsecutiveCopy, SharedLayoutConstraints};
 pub use choice::{AccessorStats, Fetch, SharedLayoutCandidate, SharedLayoutChoice, SharedLayoutKind};
 pub use search::choose_shared_layout;
 pub(crate) use search::{choose_shared_layout_with_prefix, wavefront_lower_bound};

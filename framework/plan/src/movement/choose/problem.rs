@@ -14,7 +14,7 @@ use super::lower_bound;
 use super::side::Side;
 use crate::layouts;
 
-/// The price of a wavefront in units of the price of a select ([`price`](super::super::price)).
+/// The price of a wavefront in units of the price of a select ([`price_in_wavefronts`](super::super::price_in_wavefronts)).
 pub(super) const QUARTERS: u64 = 4;
 /// Max number of variants of the problem, in which threads share the work of replicas, that are searched besides the
 /// problem itself.

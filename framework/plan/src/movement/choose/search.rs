@@ -1,6 +1,6 @@
 //! Chooses the layout of a tensor in shared memory from its accesses.
 
-use super::accessor::{Accessor, AddressStart, Constraints};
+use super::accessor::{Accessor, AddressStart, SharedLayoutConstraints};
 use super::choice::{SharedLayoutChoice, SharedLayoutKind};
 use super::copies::{self, Copied};
 use super::functor;
@@ -38,7 +38,7 @@ use tilewright_target::TargetDescription;
 pub fn choose_shared_layout<'a>(
     accessors: &[Accessor],
     element_bits: u32,
-    constraints: &Constraints,
+    constraints: &SharedLayoutConstraints,
     context: impl Into<PlanContext<'a>>,
 ) -> Result<SharedLayoutChoice, MovementError> {
     let context = context.into();
@@ -70,7 +70,7 @@ pub(crate) fn choose_shared_layout_with_prefix<'a>(
     accessors: &'a [Accessor],
     element_bits: u32,
     begin: &AddressStart,
-    constraints: &Constraints,
+    constraints: &SharedLayoutConstraints,
     target: &'a TargetDescription,
     context: &[PlanContext<'a>],
 ) -> Result<SharedLayoutChoice, MovementError> {

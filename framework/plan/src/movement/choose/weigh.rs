@@ -9,7 +9,7 @@ use tilewright_layout::Padding;
 use tilewright_layout::cute::Swizzle;
 use tilewright_layout::f2::Columns;
 
-use super::accessor::Constraints;
+use super::accessor::SharedLayoutConstraints;
 use super::choice::{AccessorStats, Fetch, SharedLayoutCandidate, SharedLayoutChoice, SharedLayoutKind};
 use super::lower_bound;
 use super::problem::{QUARTERS, SharedLayoutProblem};
@@ -21,7 +21,7 @@ const CONSECUTIVE: &str = "the copy writes consecutively what consecutive lanes 
 /// The comparison of layouts: the problem, and the best layout of each kind so far.
 pub(super) struct Weigher<'a> {
     pub(super) problem: &'a SharedLayoutProblem<'a>,
-    pub(super) constraints: &'a Constraints,
+    pub(super) constraints: &'a SharedLayoutConstraints,
     pub(super) most_bytes: u64,
     min_wavefronts: Vec<u64>,
     lower_bound: u64,
@@ -52,7 +52,7 @@ impl<'a> Proposal<'a> {
 impl<'a> Weigher<'a> {
     pub(super) fn new(
         problem: &'a SharedLayoutProblem<'a>,
-        constraints: &'a Constraints,
+        constraints: &'a SharedLayoutConstraints,
     ) -> Result<Self, MovementError> {
         let target = problem.target;
         let none = || {

@@ -13,6 +13,6 @@ mod weigh;
 mod weighed;
 
 pub use plan::{ConversionKind, ConversionPlan};
-pub use rounds::Rounds;
+pub use rounds::ShuffleRounds;
 pub(super) use weigh::conversion_lower_bound;
 pub use weigh::{conversion_candidates, plan_conversion};

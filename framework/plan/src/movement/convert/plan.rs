@@ -11,7 +11,7 @@ use super::cluster::ClusterPlan;
 use super::renaming::Renaming;
 use super::shared::Scratch;
 use super::shuffle::ShufflePlan;
-use crate::cost::Work;
+use crate::cost::WarpWork;
 use crate::movement::choose::swizzle::ScratchLayout;
 use crate::movement::price;
 use crate::movement::{ConversionProblem, PlanContext, PlanStats, bound};
@@ -111,14 +111,14 @@ impl ConversionPlan {
 
     /// Returns the work of a warp for the conversion, as input of the cost model.
     #[must_use]
-    pub fn work(&self) -> Work {
-        Work { counts: self.stats.counts, chain: self.chain(), ..Work::default() }
+    pub fn work(&self) -> WarpWork {
+        WarpWork { counts: self.stats.counts, chain: self.chain(), ..WarpWork::default() }
     }
 
     /// Returns the counts of the dependent chain: for each round through scratch memory one store and one load, and the
     /// shuffles that wait for each other.
     fn chain(&self) -> Counts {
-        let of_rounds = |rounds| Work::of_counts(self.stats.counts, rounds).chain;
+        let of_rounds = |rounds| WarpWork::of_counts(self.stats.counts, rounds).chain;
         match &self.steps {
             Steps::Renaming(_) => Counts::default(),
             Steps::Shuffles(shuffles) => shuffles.chain(),
@@ -140,11 +140,11 @@ impl ConversionPlan {
 
     /// The layout of the scratch memory; `None` if the plan uses none.
     #[must_use]
-    pub fn swizzle(&self) -> Option<&ScratchLayout> {
+    pub fn scratch_layout(&self) -> Option<&ScratchLayout> {
         match &self.steps {
             Steps::Scratch(scratch) => Some(scratch.swizzle()),
             Steps::Cluster(cluster_conversion) => Some(cluster_conversion.swizzle()),
-            Steps::Sequence(before, after) => before.swizzle().or_else(|| after.swizzle()),
+            Steps::Sequence(before, after) => before.scratch_layout().or_else(|| after.scratch_layout()),
             Steps::Renaming(_) | Steps::Shuffles(_) => None,
         }
     }

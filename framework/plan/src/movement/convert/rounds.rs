@@ -9,17 +9,17 @@ use super::shuffle::ShufflePlan;
 ///
 /// Threads are numbered: lane + lanes of a warp * warp.
 #[derive(Debug, Clone, Copy)]
-pub struct Rounds<'a>(&'a ShufflePlan);
+pub struct ShuffleRounds<'a>(&'a ShufflePlan);
 
 impl ConversionPlan {
     /// Returns the rounds of a plan that moves data by rounds of shuffles alone. If the plan begins with a division of
     /// replicas among threads, these are the rounds after it. `None` for other plans, such as those that first swap
     /// bits of positions.
     #[must_use]
-    pub fn rounds(&self) -> Option<Rounds<'_>> {
+    pub fn rounds(&self) -> Option<ShuffleRounds<'_>> {
         match &self.steps {
             _ if self.path == ConversionKind::Mixed => None,
-            Steps::Shuffles(shuffles) => shuffles.is_rounds_alone().then_some(Rounds(shuffles)),
+            Steps::Shuffles(shuffles) => shuffles.is_rounds_alone().then_some(ShuffleRounds(shuffles)),
             Steps::Sequence(_, after) => after.rounds(),
             Steps::Renaming(_) | Steps::Scratch(_) | Steps::Cluster(_) => None,
         }
@@ -48,7 +48,7 @@ impl ConversionPlan {
     }
 }
 
-impl Rounds<'_> {
+impl ShuffleRounds<'_> {
     /// Number of rounds of shuffles.
     #[must_use]
     pub fn count(&self) -> u64 {
@@ -70,7 +70,7 @@ impl Rounds<'_> {
 
     /// Returns the number of the round in which a thread receives the value of its destination register `register`.
     #[must_use]
-    pub fn of(&self, register: u64, thread: u64) -> u64 {
+    pub fn round_of_register(&self, register: u64, thread: u64) -> u64 {
         let (word, _) = self.0.words.dst_word(register);
         word ^ multiply(&self.0.taken_columns, thread)
     }

@@ -12,7 +12,7 @@ use crate::movement::{ConversionProblem, MovementError, PlanContext, Rejected};
 use tilewright_layout::LinearLayout;
 
 /// Plans the conversion of a tensor of elements of `element_bits` bits from layout `src` to layout `dst`. Returns the
-/// plan of the fewest predicted cycles ([`cycles`](crate::movement::cycles)).
+/// plan of the fewest predicted cycles ([`predict_cycles`](crate::movement::predict_cycles)).
 ///
 /// # Errors
 /// [`MovementError`]: layouts of different tensors, or that the target does not support; unknown element widths;

@@ -10,7 +10,7 @@ use super::row::CopyInstruction;
 use super::shared_copy::{AsyncCopyPlan, CopyPath};
 use crate::layouts;
 use crate::movement::memory::{load_order, locate_registers, plan_global_access};
-use crate::movement::{MovementError, PlanContext, cycles};
+use crate::movement::{MovementError, PlanContext, predict_cycles};
 
 /// Plans the copy by the instruction `row`, with elements divided among lanes in the order of global memory or of
 /// shared memory, whichever is cheaper. The error is the reason why the instruction cannot copy.
@@ -55,7 +55,7 @@ fn of_layout(
         return Err("the elements of a lane are not contiguous in global memory".to_owned());
     }
     let (issued, counts) = plan_lane_copies(row, access.groups(), &side, problem.memory, context.target)?;
-    let cost = cycles(&counts, problem.warps.into(), 1, context.target);
+    let cost = predict_cycles(&counts, problem.warps.into(), 1, context.target);
     let transactions = access.transactions;
     let path = CopyPath::Asynchronous(Box::new(issued));
     Ok(AsyncCopyPlan { counts, cost, transactions, layout, rejected: Vec::new(), path })

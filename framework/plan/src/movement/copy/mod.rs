@@ -19,7 +19,9 @@ mod row;
 mod shared_copy;
 
 pub(crate) use bulk_tensor::count_boxes;
-pub use bulk_tensor::{TensorCopy, TensorCopySource, find_tensor_copy, plan_copy_from_shared, plan_tensor_copy};
+pub use bulk_tensor::{
+    TensorCopy, TensorCopySource, plan_tensor_copy_to_global, plan_tensor_copy_to_shared, tensor_copy_memory_layout,
+};
 pub use plan::{find_consecutive_copy, plan_async_copy};
 pub use pointer_copy::{PointerCopy, PointerCopySpec, plan_pointer_copy};
 pub use problem::AsyncCopySpec;

@@ -5,9 +5,9 @@ use super::bulk_tensor;
 use super::problem::AsyncCopySpec;
 use super::row::CopyInstruction;
 use super::shared_copy::{AsyncCopyPlan, CopyPath};
-use crate::cost::{GlobalWork, Work, memory_latency};
+use crate::cost::{GlobalWork, WarpWork, memory_latency};
 use crate::movement::memory::{GlobalTensor, find_coalesced_layout, plan_global_access, plan_shared_access};
-use crate::movement::{ConsecutiveCopy, MovementError, PlanContext, Rejected, cycles};
+use crate::movement::{ConsecutiveCopy, MovementError, PlanContext, Rejected, predict_cycles};
 use tilewright_target::{Direction, Instruction};
 
 /// Plans a copy from global to shared memory: by asynchronous copy instructions or by plain loads and stores.
@@ -26,7 +26,7 @@ use tilewright_target::{Direction, Instruction};
 /// let memory = MemoryLayout::linear(LinearLayout::identity(64, Dim::OFFSET, Dim::tensor(0))?);
 /// let global = GlobalTensor::row_major(&[64], 16);
 /// let copy = plan_async_copy(&AsyncCopySpec::new(&global, &memory, 32, 8, 1), &target)?;
-/// assert_eq!((copy.instruction(), copy.bytes_at_once()), (None, 16));
+/// assert_eq!((copy.instruction(), copy.bytes_per_access()), (None, 16));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn plan_async_copy<'a>(
@@ -52,7 +52,7 @@ pub fn plan_async_copy<'a>(
     let (tensor_copy, others) = bulk_tensor::by_tensor_copies(problem, Direction::Store, &context);
     others.into_iter().for_each(|one| close(&one.candidate, one.reason));
     if let (Some(copy), CopyPath::Plain(both)) = (tensor_copy, plain(problem, &context)?.path) {
-        let cost = cycles(&copy.counts, problem.warps.into(), 1, context.target);
+        let cost = predict_cycles(&copy.counts, problem.warps.into(), 1, context.target);
         let (layout, (load, store)) = (best.layout.clone(), *both);
         let (counts, transactions) = (copy.counts, copy.transactions);
         let path = CopyPath::TensorCopy(Box::new((copy, load, store)));
@@ -85,7 +85,7 @@ fn plain(problem: &AsyncCopySpec<'_>, context: &PlanContext<'_>) -> Result<Async
     let store = plan_shared_access(&layout, memory, element_bits, Direction::Store, context.with_instructions(&[]))?;
     // Stores wait for the loads, which delays the warp; asynchronous copies leave the warp free until their data is
     // needed.
-    let loaded = Work { global: GlobalWork::of(&load, Direction::Load, warps), ..Work::default() };
+    let loaded = WarpWork { global: GlobalWork::from_access(&load, Direction::Load, warps), ..WarpWork::default() };
     let loaded = loaded.time(warps.into(), context.target).issue * f64::from(warps) + memory_latency(context.target);
     Ok(AsyncCopyPlan {
         counts: store.stats.counts,

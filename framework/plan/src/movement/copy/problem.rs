@@ -33,7 +33,7 @@ pub struct AsyncCopySpec<'a> {
     /// Whether elements may be masked off; zeros are written to shared memory for them.
     pub masked: bool,
     /// Whether the kernel can receive a tensor map as a parameter, which bulk tensor copies need.
-    pub mapped: bool,
+    pub has_tensor_map: bool,
 }
 
 impl<'a> AsyncCopySpec<'a> {
@@ -41,7 +41,7 @@ impl<'a> AsyncCopySpec<'a> {
     /// has no tensor map.
     #[must_use]
     pub fn new(global: &'a GlobalTensor, memory: &'a MemoryLayout, element_bits: u32, lanes: u32, warps: u32) -> Self {
-        Self { global, memory, element_bits, lanes, warps, masked: false, mapped: false }
+        Self { global, memory, element_bits, lanes, warps, masked: false, has_tensor_map: false }
     }
 
     /// Sets whether elements may be masked off; zeros are written to shared memory for them.
@@ -52,7 +52,7 @@ impl<'a> AsyncCopySpec<'a> {
 
     /// Sets whether the kernel can receive a tensor map.
     #[must_use]
-    pub fn with_mapped(self, mapped: bool) -> Self {
-        Self { mapped, ..self }
+    pub fn with_tensor_map(self, mapped: bool) -> Self {
+        Self { has_tensor_map: mapped, ..self }
     }
 }

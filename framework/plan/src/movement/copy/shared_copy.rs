@@ -63,11 +63,11 @@ impl AsyncCopyPlan {
 
     /// Returns the number of bytes that one access copies: the bytes of a lane, or of a box for bulk tensor copies.
     #[must_use]
-    pub fn bytes_at_once(&self) -> u64 {
+    pub fn bytes_per_access(&self) -> u64 {
         match &self.path {
             CopyPath::Asynchronous(issued) => issued.bytes,
             CopyPath::TensorCopy(copy_load_store) => copy_load_store.0.map.box_bytes(),
-            CopyPath::Plain(both) => both.0.bytes_at_once(),
+            CopyPath::Plain(both) => both.0.bytes_per_lane(),
         }
     }
 

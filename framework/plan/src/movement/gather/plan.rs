@@ -7,7 +7,9 @@ use super::shared::Shared;
 use super::shuffles;
 use super::shuffles::Shuffles;
 use crate::movement::check::check_element;
-use crate::movement::{ConversionKind, MovementError, PlanContext, PlanStats, Rejected, cycles, price};
+use crate::movement::{
+    ConversionKind, MovementError, PlanContext, PlanStats, Rejected, predict_cycles, price_in_wavefronts,
+};
 use tilewright_kernel::{Builder, Counts, Value};
 use tilewright_layout::{Dim, LinearLayout};
 
@@ -120,7 +122,7 @@ impl GatherPlan {
         problem: &GatherProblem,
         context: PlanContext<'_>,
     ) -> Self {
-        let cost = cycles(&counts, 1 << problem.warp_bits, 1, context.target);
+        let cost = predict_cycles(&counts, 1 << problem.warp_bits, 1, context.target);
         let mut stats = PlanStats { counts, cost, ..PlanStats::default() };
         let mut expected_wavefronts = 0.0;
         match &steps {
@@ -140,12 +142,12 @@ impl GatherPlan {
         Self { path, stats, expected_wavefronts, expected_cycles, steps }
     }
 
-    /// Returns the expected price of the gather in shared-memory wavefronts of a warp ([`price`]), for the mean number
+    /// Returns the expected price of the gather in shared-memory wavefronts of a warp ([`price_in_wavefronts`]), for the mean number
     /// of loaded wavefronts over uniformly random indices, not the number without bank conflicts.
     #[must_use]
     pub fn expected_price(&self) -> f64 {
         let counts = &self.stats.counts;
-        price(counts) - counts.wavefronts_loaded as f64 + self.expected_wavefronts
+        price_in_wavefronts(counts) - counts.wavefronts_loaded as f64 + self.expected_wavefronts
     }
 
     /// Emits the gather. `src` holds one scalar integer of the element's width for each source register; `indices`

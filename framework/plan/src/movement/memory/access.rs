@@ -12,7 +12,7 @@ use tilewright_target::{Direction, TargetDescription};
 
 use super::super::address::ThreadIndices;
 use super::super::tile::{Accesses, Loads, LocatedAccessor, Memory, PlacedAccessor, Stores, Tile};
-use super::super::{Bound, MovementError, PlanContext, PlanStats, bound, check_size, cycles};
+use super::super::{CountLowerBounds, MovementError, PlanContext, PlanStats, bound, check_size, predict_cycles};
 use crate::movement::check::check_element;
 
 /// A plan that stores a tensor from registers to shared memory, or loads it from there.
@@ -29,7 +29,7 @@ pub struct SharedAccess {
 
 /// Plans the cheapest stores of a tensor in layout `registers` to shared memory of layout `memory`, each element once,
 /// or the cheapest loads from there. Candidates are plain accesses of any width and the instructions of the table. They
-/// are ordered by predicted cycles ([`cycles`](crate::movement::cycles)), then by the number of accesses.
+/// are ordered by predicted cycles ([`predict_cycles`](crate::movement::predict_cycles)), then by the number of accesses.
 ///
 /// # Errors
 /// [`MovementError`]: layouts of different tensors, memory of other blocks, elements that no access of the target can
@@ -132,7 +132,7 @@ pub(in super::super) fn locate_registers(
 
 /// Returns the lower bound of the wavefronts. For stores, each distinct element of a block is stored once, divided
 /// evenly among its warps; for loads, each distinct element of a warp is loaded once.
-fn bound(side: &LocatedAccessor, context: &PlanContext<'_>) -> Bound {
+fn bound(side: &LocatedAccessor, context: &PlanContext<'_>) -> CountLowerBounds {
     let bits = u64::from(side.element.bits());
     let (threads, warps) = match side.direction {
         Direction::Store => (&side.threads[..], side.warps()),
@@ -142,8 +142,8 @@ fn bound(side: &LocatedAccessor, context: &PlanContext<'_>) -> Bound {
     let most = bound::most_at_once(context, side.direction, bits, bits << side.span.dimension());
     let wavefronts = all.div_ceil(most * warps);
     match side.direction {
-        Direction::Store => Bound { wavefronts_stored: wavefronts, ..Bound::default() },
-        Direction::Load => Bound { wavefronts_loaded: wavefronts, ..Bound::default() },
+        Direction::Store => CountLowerBounds { wavefronts_stored: wavefronts, ..CountLowerBounds::default() },
+        Direction::Load => CountLowerBounds { wavefronts_loaded: wavefronts, ..CountLowerBounds::default() },
     }
 }
 
@@ -151,7 +151,7 @@ fn priced(
     accesses: Accesses,
     wavefronts: u64,
     side: &LocatedAccessor,
-    bound: Bound,
+    bound: CountLowerBounds,
     padding: &[Padding],
     target: &TargetDescription,
 ) -> SharedAccess {
@@ -162,7 +162,7 @@ fn priced(
             counts,
             shared_bytes: 0,
             shared_bits: accesses.shared_bits(),
-            cost: cycles(&counts, side.warps(), 1, target),
+            cost: predict_cycles(&counts, side.warps(), 1, target),
             bound,
             above_bound: above.map(|reason| format!("{reason}, as the memory layout lets it")),
         },

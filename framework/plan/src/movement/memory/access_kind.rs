@@ -27,7 +27,7 @@ pub struct AccessKind {
     /// The source of each bit of the byte index within a slot (the contiguous bytes of one access), lowest bit first.
     pub segment: Vec<SegmentBit>,
     /// The lane bits that only select addresses: lanes that differ in them hold no data of their own.
-    pub silent: Vec<u32>,
+    pub address_lane_bits: Vec<u32>,
     /// Whether the access copies from global memory, so that the bytes of a lane keep the order of global memory.
     pub copies: bool,
     /// Whether the instruction can mask off lanes.
@@ -46,7 +46,7 @@ impl AccessKind {
             direction,
             bytes: u64::from(bits / 8),
             segment: vec![SegmentBit::Byte; (bits / 8).ilog2() as usize],
-            silent: Vec::new(),
+            address_lane_bits: Vec::new(),
             copies: false,
             masked: true,
         };
@@ -56,7 +56,7 @@ impl AccessKind {
     /// Returns the access by an instruction that moves data between registers and shared memory, or copies to shared
     /// memory. `None` for other instructions, and for instructions of warps of other than 2^`lane_bits` lanes.
     #[must_use]
-    pub fn of_row(row: &Instruction, lane_bits: u32) -> Option<Self> {
+    pub fn from_instruction(row: &Instruction, lane_bits: u32) -> Option<Self> {
         match CopyInstruction::from_instruction(row) {
             Some(copy) => (copy.lane_bits() == lane_bits).then(|| of_copy(&copy))?,
             None => Tile::of_rows(std::slice::from_ref(row), lane_bits).first().map(of_tile),
@@ -103,7 +103,7 @@ fn of_tile(tile: &Tile<'_>) -> AccessKind {
         direction: tile.direction,
         bytes: tile.bytes_per_lane(),
         segment: in_segment.iter().map(bit).collect(),
-        silent: (0..tile.lane_bits()).filter(|lane| !named(lane)).collect(),
+        address_lane_bits: (0..tile.lane_bits()).filter(|lane| !named(lane)).collect(),
         copies: false,
         masked: true,
     }
@@ -123,7 +123,7 @@ fn of_copy(copy: &CopyInstruction<'_>) -> Option<AccessKind> {
         direction: Direction::Store,
         bytes: copy.bytes.into(),
         segment: segment.into_iter().collect::<Option<_>>()?,
-        silent: Vec::new(),
+        address_lane_bits: Vec::new(),
         copies: true,
         masked: copy.is_masked(),
     })

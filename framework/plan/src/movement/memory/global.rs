@@ -326,7 +326,7 @@ impl GlobalAccess {
 
     /// Number of bytes that a lane moves in one access.
     #[must_use]
-    pub fn bytes_at_once(&self) -> u64 {
+    pub fn bytes_per_lane(&self) -> u64 {
         self.vector_elements * u64::from(self.element.bits() / 8)
     }
 

@@ -9,7 +9,7 @@ use tilewright_kernel::Counts;
 use tilewright_layout::{Dim, LayoutError, LinearLayout, Space};
 use tilewright_target::TargetDescription;
 
-use crate::cost::Work;
+use crate::cost::WarpWork;
 use crate::movement::PlanStats;
 
 use super::lanes::{self, LaneStep};
@@ -65,10 +65,10 @@ impl ReductionCandidate {
         let of = |steps: &[LaneStep], registers| lanes::work(steps, &problem.element_bits, registers, xors);
         let combined = self.dst.in_bits(Dim::REGISTER) - self.partial_bits_in_registers;
         let partials = (1u64 << self.partial_bits_in_registers) - 1;
-        let in_registers = Work {
+        let in_registers = WarpWork {
             instructions: ((partials * problem.element_bits.len() as u64) << combined) as f64,
             chain: Counts { selects: partials, ..Counts::default() },
-            ..Work::default()
+            ..WarpWork::default()
         };
         let steps = [of(&self.before, problem.kept.len() as u32), in_registers, of(&self.after, combined)];
         PlanStats {

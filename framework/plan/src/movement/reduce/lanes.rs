@@ -6,7 +6,7 @@ use tilewright_target::LaneXors;
 use super::super::address::ThreadIndices;
 use super::super::shuffle_source::Source;
 use super::super::variadic::{Combine, emit_shuffle_tuples, words};
-use crate::cost::Work;
+use crate::cost::WarpWork;
 
 /// One step of a reduction: pairs of lanes, whose indices differ in one bit, combine their values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,8 +29,8 @@ pub(super) enum LaneStep {
 
 /// Returns the work of a warp for the steps; before the first step a lane has `2^register_bits` registers of each
 /// tensor. In each step a select, a shuffle and a combining operation wait for each other.
-pub(super) fn work(steps: &[LaneStep], element_bits: &[u32], register_bits: u32, xors: LaneXors) -> Work {
-    let (mut work, mut registers) = (Work::default(), 1u64 << register_bits);
+pub(super) fn work(steps: &[LaneStep], element_bits: &[u32], register_bits: u32, xors: LaneXors) -> WarpWork {
+    let (mut work, mut registers) = (WarpWork::default(), 1u64 << register_bits);
     let tensors = element_bits.len() as u64;
     for (step, partner) in with_partners(steps, xors) {
         if let LaneStep::Halve { .. } = step {

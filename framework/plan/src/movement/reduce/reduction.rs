@@ -7,7 +7,7 @@ use crate::movement::address::ThreadIndices;
 use crate::movement::convert::conversion_lower_bound;
 use crate::movement::price::accesses;
 use crate::movement::variadic::{Combine, by_tensor, moved};
-use crate::movement::{Bound, ConversionPlan, MovementError, PlanContext, PlanStats, plan_conversion};
+use crate::movement::{ConversionPlan, CountLowerBounds, MovementError, PlanContext, PlanStats, plan_conversion};
 use std::cmp::Ordering;
 use tilewright_kernel::{Builder, Value};
 use tilewright_layout::{Dim, LinearLayout};
@@ -90,7 +90,7 @@ fn no_candidate() -> MovementError {
 }
 
 /// Returns the candidates of [`plan_reduction`], those of the fewest predicted cycles first
-/// ([`cycles`](crate::movement::cycles)).
+/// ([`predict_cycles`](crate::movement::predict_cycles)).
 ///
 /// # Errors
 /// As for [`plan_reduction`].
@@ -211,7 +211,7 @@ fn why_above(problem: &ReductionProblem) -> String {
 /// and a shuffle at most doubles the number of lanes on which a value depends. Each result also needs as many received
 /// words as there are other lanes: once to combine and, unless shared memory broadcasts the result, once more. Between
 /// warps: all but one of the partial results of each result leave their warp, divided evenly among the warps.
-fn bound(problem: &ReductionProblem, moves: &[ConversionPlan], target: &TargetDescription) -> Bound {
+fn bound(problem: &ReductionProblem, moves: &[ConversionPlan], target: &TargetDescription) -> CountLowerBounds {
     if problem.partial_bits == 0 {
         let depth = problem.summing_lanes().count() as u64;
         let words = |bits: &u32| (u64::from(*bits) << problem.distinct_kept()).div_ceil(u64::from(u32::BITS));
@@ -219,7 +219,7 @@ fn bound(problem: &ReductionProblem, moves: &[ConversionPlan], target: &TargetDe
         let by_shuffles = problem.element_bits.iter().zip(moves).filter(broadcasts).map(|(bits, _)| words(bits));
         let all = problem.element_bits.iter().map(words).sum::<u64>() + by_shuffles.sum::<u64>();
         let received = (all * ((1 << depth) - 1)).div_ceil(1 << depth);
-        return Bound { shuffles: depth.max(received), ..Bound::default() };
+        return CountLowerBounds { shuffles: depth.max(received), ..CountLowerBounds::default() };
     }
     let in_block: u64 = problem.element_bits.iter().map(|&bits| u64::from(bits) << problem.result.outs().bits()).sum();
     let leaving = (in_block * ((1 << problem.partial_bits) - 1)) >> problem.block_bits();
@@ -228,7 +228,11 @@ fn bound(problem: &ReductionProblem, moves: &[ConversionPlan], target: &TargetDe
         let most = rows.map(|row| row.wavefront_bytes() * 8).max().unwrap_or(1).max(1);
         leaving.div_ceil(most << problem.warp_bits)
     };
-    Bound { wavefronts_stored: moved(Direction::Store), wavefronts_loaded: moved(Direction::Load), shuffles: 0 }
+    CountLowerBounds {
+        wavefronts_stored: moved(Direction::Store),
+        wavefronts_loaded: moved(Direction::Load),
+        shuffles: 0,
+    }
 }
 
 impl ReductionPlan {

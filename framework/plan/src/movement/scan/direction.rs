@@ -4,7 +4,7 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ScanDirection {
     /// The scan starts at coordinate 0 and goes up.
-    Up,
+    Forward,
     /// The scan starts at the last coordinate and goes down.
-    Down,
+    Reverse,
 }

@@ -9,7 +9,7 @@ use super::super::shuffle_source::Source;
 use super::super::variadic::{Combine, emit_shuffle_tuples, words};
 use super::ScanDirection;
 use super::problem::{InputBit, ScanProblem};
-use crate::cost::Work;
+use crate::cost::WarpWork;
 
 /// The step of a scan for one bit of the axis, which distinguishes the lower half of a block from the upper half.
 #[derive(Debug, Clone)]
@@ -66,24 +66,29 @@ impl Level {
     /// Returns the work of a warp for the step: a shuffle, a combining operation for each register that may be in an
     /// upper half, and selects. The chain is the shuffle, if there is one, a combining operation and, between lanes, a
     /// select.
-    pub(super) fn work(&self, problem: &ScanProblem) -> Work {
+    pub(super) fn work(&self, problem: &ScanProblem) -> WarpWork {
         let counts = self.counts(problem);
         let registers = 1u64 << problem.register_bits;
         let (combined, waited) = match self.at {
             InputBit::Register(_) => (registers / 2, 1),
             _ => (registers, 2),
         };
-        let chain = Counts { selects: waited, ..Work::of_counts(counts, 1).chain };
-        Work { instructions: (combined * problem.element_bits.len() as u64) as f64, chain, counts, ..Work::default() }
+        let chain = Counts { selects: waited, ..WarpWork::of_counts(counts, 1).chain };
+        WarpWork {
+            instructions: (combined * problem.element_bits.len() as u64) as f64,
+            chain,
+            counts,
+            ..WarpWork::default()
+        }
     }
 
     /// Returns the register that has the total of the lower half of the block to which the register `register` belongs.
     fn source(&self, register: usize) -> usize {
         let (set, clear) = match (self.direction, self.at) {
-            (ScanDirection::Up, InputBit::Register(bit)) => (self.registers, 1 << bit),
-            (ScanDirection::Up, _) => (self.registers, 0),
-            (ScanDirection::Down, InputBit::Register(bit)) => (1 << bit, self.registers),
-            (ScanDirection::Down, _) => (0, self.registers),
+            (ScanDirection::Forward, InputBit::Register(bit)) => (self.registers, 1 << bit),
+            (ScanDirection::Forward, _) => (self.registers, 0),
+            (ScanDirection::Reverse, InputBit::Register(bit)) => (1 << bit, self.registers),
+            (ScanDirection::Reverse, _) => (0, self.registers),
         };
         (register | set) & !clear
     }
@@ -112,7 +117,7 @@ impl Level {
         };
         let after = tuples.iter().enumerate().map(|(register, lane_sum)| {
             if let InputBit::Register(bit) = self.at
-                && (register >> bit & 1 == 1) != (self.direction == ScanDirection::Up)
+                && (register >> bit & 1 == 1) != (self.direction == ScanDirection::Forward)
             {
                 return lane_sum.clone();
             }
@@ -144,8 +149,8 @@ impl Level {
             _ => 0,
         };
         Source::Lane(match self.direction {
-            ScanDirection::Up => thread.lane_with(builder, self.lanes, lane_sum),
-            ScanDirection::Down => thread.lane_with(builder, lane_sum, self.lanes),
+            ScanDirection::Forward => thread.lane_with(builder, self.lanes, lane_sum),
+            ScanDirection::Reverse => thread.lane_with(builder, lane_sum, self.lanes),
         })
     }
 }
@@ -161,8 +166,8 @@ fn chosen(
 ) -> Vec<Value> {
     let pairs = sum.iter().zip(lane_sum);
     let choose = pairs.map(|(&sum, &lane_sum)| match direction {
-        ScanDirection::Up => builder.select(upper, sum, lane_sum),
-        ScanDirection::Down => builder.select(upper, lane_sum, sum),
+        ScanDirection::Forward => builder.select(upper, sum, lane_sum),
+        ScanDirection::Reverse => builder.select(upper, lane_sum, sum),
     });
     choose.collect()
 }

@@ -4,10 +4,10 @@ use super::direction::ScanDirection;
 use super::levels::Level;
 use super::problem::ScanProblem;
 use super::totals::Totals;
-use crate::cost::Work;
+use crate::cost::WarpWork;
 use crate::movement::address::ThreadIndices;
 use crate::movement::variadic::{Combine, by_register, by_tensor, moved};
-use crate::movement::{Bound, ConversionPlan, MovementError, PlanContext, PlanStats, plan_conversion};
+use crate::movement::{ConversionPlan, CountLowerBounds, MovementError, PlanContext, PlanStats, plan_conversion};
 use tilewright_kernel::{Builder, Counts, Value};
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_target::TargetDescription;
@@ -42,7 +42,7 @@ pub struct ScanPlan {
 /// let part = |dim, axis| LinearLayout::identity(8, dim, Dim::tensor(axis));
 /// let rows = part(Dim::LANE, 0)?.direct_sum(&part(Dim::REGISTER, 1)?)?;
 /// // A lane has a whole row: the scan along it needs no other lane.
-/// let plan = plan_scan(&rows, Dim::tensor(1), &[32], ScanDirection::Up, &target)?;
+/// let plan = plan_scan(&rows, Dim::tensor(1), &[32], ScanDirection::Forward, &target)?;
 /// assert_eq!((plan.stats.counts.shuffles, plan.stats.shared_bytes), (0, 0));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -70,9 +70,12 @@ fn plan_without_conversion(problem: &ScanProblem, target: &TargetDescription) ->
     let levels = Level::all(problem, target.lane_xors(u32::BITS));
     let totals = Totals::new(problem, target)?;
     let of_levels = levels.iter().map(|level| level.work(problem));
-    let work: Vec<Work> = of_levels.chain(totals.iter().map(|totals| totals.work(problem))).collect();
+    let work: Vec<WarpWork> = of_levels.chain(totals.iter().map(|totals| totals.work(problem))).collect();
     let counts = work.iter().fold(Counts::default(), |sum, step| sum.plus(step.counts));
-    let bound = Bound { shuffles: if totals.is_none() { problem.depth() } else { 0 }, ..Bound::default() };
+    let bound = CountLowerBounds {
+        shuffles: if totals.is_none() { problem.depth() } else { 0 },
+        ..CountLowerBounds::default()
+    };
     let cost = work.iter().map(|step| step.block_cycles(1 << problem.warp_bits, target)).sum();
     let stats = PlanStats { counts, cost, ..PlanStats::default() }
         .then(totals.iter().flat_map(|totals| &totals.moves).map(|plan| &plan.stats))
@@ -110,7 +113,7 @@ fn by_lines_within(
     let inner = plan_without_conversion(within, context.target)?;
     let why = || "complete lines are moved to single lanes and back".to_owned();
     let moves = to.iter().chain(&back).map(|plan| &plan.stats);
-    let stats = inner.stats.clone().then(moves).with_bound(Bound::default(), why);
+    let stats = inner.stats.clone().then(moves).with_bound(CountLowerBounds::default(), why);
     Ok(ScanPlan { stats, to, back, ..inner })
 }
 

@@ -9,7 +9,7 @@ use super::super::variadic::{Combine, emit_shuffle_tuples, moved, words};
 use super::super::{ConversionPlan, MovementError, PlanContext, plan_conversion};
 use super::ScanDirection;
 use super::problem::{InputBit, ScanProblem};
-use crate::cost::Work;
+use crate::cost::WarpWork;
 use tilewright_target::TargetDescription;
 
 /// The conversion and combination of the totals of blocks. A block is the part of a line (elements along the axis) that
@@ -86,8 +86,8 @@ impl Totals {
     /// Number of blocks that precede a block in the direction of the scan.
     fn before(&self, block: usize) -> usize {
         match self.direction {
-            ScanDirection::Up => block,
-            ScanDirection::Down => self.blocks() - 1 - block,
+            ScanDirection::Forward => block,
+            ScanDirection::Reverse => self.blocks() - 1 - block,
         }
     }
 
@@ -120,7 +120,7 @@ impl Totals {
 
     /// Returns the work of the steps besides the conversion: prefixes of the totals of each line, one combining
     /// operation for each register.
-    pub(super) fn work(&self, problem: &ScanProblem) -> Work {
+    pub(super) fn work(&self, problem: &ScanProblem) -> WarpWork {
         let counts = self.counts(problem);
         let tensors = problem.element_bits.len() as u64;
         let (lines, prefixes) = (1u64 << self.lines.len(), self.blocks() as u64 - 1);
@@ -128,8 +128,8 @@ impl Totals {
         // The chain: the prefixes, which depend on each other; one select for each thread bit; the combination and a
         // last select.
         let waited = prefixes - 1 + self.of_threads().len() as u64 + 2;
-        let chain = Counts { selects: waited, ..Work::of_counts(counts, 1).chain };
-        Work { instructions: (combined * tensors) as f64, chain, counts, ..Work::default() }
+        let chain = Counts { selects: waited, ..WarpWork::of_counts(counts, 1).chain };
+        WarpWork { instructions: (combined * tensors) as f64, chain, counts, ..WarpWork::default() }
     }
 
     pub(super) fn emit(
@@ -179,8 +179,8 @@ impl Totals {
         let last = |index: usize| {
             let spread = self.across.iter().enumerate().fold(0, |sum, (at, &bit)| sum | (index >> at & 1) << bit);
             match self.direction {
-                ScanDirection::Up => spread | self.registers,
-                ScanDirection::Down => spread,
+                ScanDirection::Forward => spread | self.registers,
+                ScanDirection::Reverse => spread,
             }
         };
         let values: Vec<Vec<Value>> =
@@ -189,8 +189,8 @@ impl Totals {
             return values;
         }
         let lane = match self.direction {
-            ScanDirection::Up => thread.lane_with(builder, self.lanes, 0),
-            ScanDirection::Down => thread.lane_with(builder, 0, self.lanes),
+            ScanDirection::Forward => thread.lane_with(builder, self.lanes, 0),
+            ScanDirection::Reverse => thread.lane_with(builder, 0, self.lanes),
         };
         emit_shuffle_tuples(builder, Source::Lane(lane), &values)
     }
@@ -230,8 +230,8 @@ impl Totals {
     fn is_first(&self, builder: &mut Builder, thread: ThreadIndices) -> Option<Value> {
         let mask = self.of_threads().iter().fold(0, |all, (_, bit)| all | bit);
         match self.direction {
-            ScanDirection::Up => thread.all_zero(builder, mask),
-            ScanDirection::Down => thread.all_ones(builder, mask),
+            ScanDirection::Forward => thread.all_zero(builder, mask),
+            ScanDirection::Reverse => thread.all_ones(builder, mask),
         }
     }
 }

@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 
 use super::{LocatedAccessor, PlacedAccessor, TileStats};
-use crate::movement::{Bound, SharedBits};
+use crate::movement::{CountLowerBounds, SharedBits};
 use tilewright_kernel::{Counts, Element};
 use tilewright_layout::f2::{Columns, Solver, multiply};
 use tilewright_target::Direction;
@@ -141,7 +141,7 @@ impl Accesses {
     }
 
     /// The reason why the accesses take more wavefronts than the bound, as text; `None` if they do not.
-    pub(in super::super) fn why_above(&self, counts: &Counts, bound: &Bound) -> Option<String> {
+    pub(in super::super) fn why_above(&self, counts: &Counts, bound: &CountLowerBounds) -> Option<String> {
         let (what, have, least) = match self.direction {
             Direction::Store => ("stores", counts.wavefronts_stored, bound.wavefronts_stored),
             Direction::Load => ("loads", counts.wavefronts_loaded, bound.wavefronts_loaded),

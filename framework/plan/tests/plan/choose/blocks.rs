@@ -2,7 +2,7 @@
 //! holds its own part, and the layout is chosen as if one block's elements were all.
 
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_plan::movement::{Accessor, Constraints, choose_shared_layout};
+use tilewright_plan::movement::{Accessor, SharedLayoutConstraints, choose_shared_layout};
 
 use tilewright_testkit::test_targets::test_target;
 
@@ -21,7 +21,8 @@ fn in_blocks(registers: usize, lanes: usize) -> LinearLayout {
 #[test]
 fn each_block_keeps_its_own_slice() {
     let accessors = [Accessor::store(in_blocks(0, 1)), Accessor::load(in_blocks(1, 0))];
-    let choice = choose_shared_layout(&accessors, 32, &Constraints::default(), &test_target()).expect("a choice");
+    let choice =
+        choose_shared_layout(&accessors, 32, &SharedLayoutConstraints::default(), &test_target()).expect("a choice");
     let chosen = choice.chosen();
     assert_eq!((chosen.wavefronts(), chosen.excess(), choice.gap()), (16, 0, 0));
     let linear = &chosen.memory.linear;
@@ -32,7 +33,9 @@ fn each_block_keeps_its_own_slice() {
 #[test]
 fn accessors_of_other_tensors_or_blocks_are_refused() {
     let refused = |accessors: &[Accessor]| {
-        choose_shared_layout(accessors, 32, &Constraints::default(), &test_target()).expect_err("a refusal").to_string()
+        choose_shared_layout(accessors, 32, &SharedLayoutConstraints::default(), &test_target())
+            .expect_err("a refusal")
+            .to_string()
     };
     assert!(refused(&[]).contains("there is no accessor: name at least one"));
     let alone = LinearLayout::from_bases(
@@ -41,6 +44,6 @@ fn accessors_of_other_tensors_or_blocks_are_refused() {
     );
     let alone = alone.expect("sizes fit");
     assert!(refused(&[Accessor::store(in_blocks(0, 1)), Accessor::load(alone.clone())]).contains("along block"));
-    let other = choose_shared_layout(&[Accessor::store(alone)], 4, &Constraints::default(), &test_target());
+    let other = choose_shared_layout(&[Accessor::store(alone)], 4, &SharedLayoutConstraints::default(), &test_target());
     assert!(other.expect_err("half bytes").to_string().contains("4 bits"));
 }

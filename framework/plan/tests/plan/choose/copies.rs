@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::movement::{
-    Accessor, ConsecutiveCopy, Constraints, GlobalTensor, PlanContext, SharedLayoutCandidate, SharedLayoutChoice,
-    SharedLayoutKind, choose_shared_layout, plan_shared_access,
+    Accessor, ConsecutiveCopy, GlobalTensor, PlanContext, SharedLayoutCandidate, SharedLayoutChoice,
+    SharedLayoutConstraints, SharedLayoutKind, choose_shared_layout, plan_shared_access,
 };
 use tilewright_target::Direction;
 use tilewright_verify::{check_emulated, load_case, store_case};
@@ -118,7 +118,8 @@ fn problem() -> (Vec<Accessor>, LinearLayout) {
 #[test]
 fn padding_and_permuted_fetches_keep_the_copy_consecutive() {
     let (requested, fetched) = problem();
-    let choice = choose_shared_layout(&requested, 32, &Constraints::default(), &test_target()).expect("a choice");
+    let choice =
+        choose_shared_layout(&requested, 32, &SharedLayoutConstraints::default(), &test_target()).expect("a choice");
     let (plain, padded) = (of_kind(&choice, SharedLayoutKind::Plain), of_kind(&choice, SharedLayoutKind::Padding));
     let permuted = of_kind(&choice, SharedLayoutKind::PermutedGlobal);
     is_consecutive(&fetched, plain, 2);
@@ -144,8 +145,9 @@ fn padding_and_permuted_fetches_keep_the_copy_consecutive() {
 #[test]
 fn padding_alone_takes_the_fewest_bytes_that_split_no_access() {
     let (requested, _) = problem();
-    let choice = choose_shared_layout(&requested, 32, &Constraints::only(SharedLayoutKind::Padding), &test_target())
-        .expect("a choice");
+    let choice =
+        choose_shared_layout(&requested, 32, &SharedLayoutConstraints::only(SharedLayoutKind::Padding), &test_target())
+            .expect("a choice");
     let chosen = choice.chosen();
     assert_eq!((chosen.kind, chosen.excess()), (SharedLayoutKind::Padding, 0));
     // A warp writes 16 words at a time.
@@ -165,7 +167,8 @@ fn a_fetch_that_touches_more_sectors_never_wins() {
     // A lane fetches one word of a row of eight. A permutation across rows would take more transactions, which outweigh
     // any wavefronts.
     let (requested, _) = problem();
-    let choice = choose_shared_layout(&requested, 32, &Constraints::default(), &test_target()).expect("a choice");
+    let choice =
+        choose_shared_layout(&requested, 32, &SharedLayoutConstraints::default(), &test_target()).expect("a choice");
     let open = choice.candidates.iter().filter(|candidate| candidate.rejected.is_none());
     let extra = |c: &SharedLayoutCandidate| {
         c.fetch.as_ref().map_or(0, |fetch| fetch.transactions - fetch.straight_transactions)
@@ -177,7 +180,8 @@ fn a_fetch_that_touches_more_sectors_never_wins() {
 #[test]
 fn what_no_copy_can_do_is_refused() {
     let ask = |accessor| {
-        choose_shared_layout(&[accessor], 32, &Constraints::default(), &test_target()).expect_err("a refusal")
+        choose_shared_layout(&[accessor], 32, &SharedLayoutConstraints::default(), &test_target())
+            .expect_err("a refusal")
     };
     let rows = plane([2, 3], &along(0, 0..2), &along(1, 0..3), &[]);
     let loads = Accessor { direction: Direction::Load, ..copied(&rows, [4, 8], 32) };

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 
 use tilewright_layout::f2::{Subspace, multiply};
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_plan::movement::{Accessor, Constraints, SharedLayoutKind, choose_shared_layout};
+use tilewright_plan::movement::{Accessor, SharedLayoutConstraints, SharedLayoutKind, choose_shared_layout};
 use tilewright_target::{Direction, TargetDescription};
 
 use super::brute::Accesses;
@@ -135,9 +135,13 @@ fn check(case: &Case, source: &mut SeededRng) {
             ..Accessor::store(layout.clone()).times(*weight)
         })
         .collect();
-    let choice =
-        choose_shared_layout(&requested, case.element_bits, &Constraints::only(SharedLayoutKind::Swizzle), &target)
-            .expect("a choice");
+    let choice = choose_shared_layout(
+        &requested,
+        case.element_bits,
+        &SharedLayoutConstraints::only(SharedLayoutKind::Swizzle),
+        &target,
+    )
+    .expect("a choice");
     let chosen = choice.chosen();
     let accesses: Vec<(Accesses, u64)> =
         accessors.iter().map(|(layout, direction, weight)| (Accesses::of(layout, *direction), *weight)).collect();
@@ -246,7 +250,8 @@ fn no_sharing_of_replicas_is_cheaper() {
         };
         let loaded = random(&mut source, 3, 0, 5, 0, 2);
         let requested = [Accessor::store(stored.clone()), Accessor::load(loaded.clone())];
-        let choice = choose_shared_layout(&requested, 32, &Constraints::only(SharedLayoutKind::Swizzle), &target);
+        let choice =
+            choose_shared_layout(&requested, 32, &SharedLayoutConstraints::only(SharedLayoutKind::Swizzle), &target);
         let choice = choice.expect("a choice");
         let stats = &choice.chosen().accessors;
         let price = 4 * choice.chosen().wavefronts() + stats[0].selects;

@@ -4,8 +4,8 @@
 use tilewright_layout::cute;
 use tilewright_layout::{LinearLayout, MemoryLayout, Padding};
 use tilewright_plan::movement::{
-    Accessor, ConsecutiveCopy, Constraints, GlobalTensor, SharedLayoutChoice, SharedLayoutKind, choose_shared_layout,
-    plan_shared_access,
+    Accessor, ConsecutiveCopy, GlobalTensor, SharedLayoutChoice, SharedLayoutConstraints, SharedLayoutKind,
+    choose_shared_layout, plan_shared_access,
 };
 use tilewright_target::TargetDescription;
 
@@ -23,7 +23,7 @@ pub fn description((file, text): (&str, &str)) -> TargetDescription {
 fn proven(
     accessors: &[Accessor],
     bits: u32,
-    constraints: &Constraints,
+    constraints: &SharedLayoutConstraints,
     target: &TargetDescription,
 ) -> SharedLayoutChoice {
     let choice = choose_shared_layout(accessors, bits, constraints, target).expect("a choice");
@@ -85,7 +85,7 @@ fn functors_of_hexcute_are_found() {
     ] {
         let accessors = tile(7, columns);
         let theirs = taken(&accessors, &functor(known, [7, columns]), 16, &a100);
-        let choice = proven(&accessors, 16, &Constraints::default(), &a100);
+        let choice = proven(&accessors, 16, &SharedLayoutConstraints::default(), &a100);
         let chosen = choice.chosen();
         assert_eq!((chosen.wavefronts(), chosen.excess(), choice.gap()), (theirs, 0, 0), "{known}");
         assert_eq!(chosen.kind, SharedLayoutKind::Functor, "nothing simpler does");
@@ -106,7 +106,7 @@ fn several_readers_share_a_layout() {
         &[along(0, 5..6), along(1, 1..2)].concat(),
     );
     let accessors = [tile(6, 6), vec![Accessor::load(columns).times(2)]].concat();
-    let choice = proven(&accessors, 16, &Constraints::default(), &a100);
+    let choice = proven(&accessors, 16, &SharedLayoutConstraints::default(), &a100);
     let chosen = choice.chosen();
     assert_eq!(choice.gap_to_best_known(), 0);
     let weighted: Vec<u64> = chosen.accessors.iter().zip([1, 1, 2]).map(|(f, weight)| f.wavefronts * weight).collect();
@@ -114,7 +114,7 @@ fn several_readers_share_a_layout() {
     // The best layout for any two of them is no better for all.
     for pair in [[0, 1], [0, 2], [1, 2]] {
         let pair: Vec<Accessor> = pair.iter().map(|&at| accessors[at].clone()).collect();
-        let of_two = choose_shared_layout(&pair, 16, &Constraints::default(), &a100).expect("a choice");
+        let of_two = choose_shared_layout(&pair, 16, &SharedLayoutConstraints::default(), &a100).expect("a choice");
         let for_all: u64 = (accessors.iter())
             .map(|one| one.weight * taken(std::slice::from_ref(one), &of_two.chosen().memory, 16, &a100))
             .sum();
@@ -144,7 +144,7 @@ fn padding_of_a_vector_a_row_is_matched() {
         &along(0, 3..4),
     );
     let accessors = [Accessor::store(stored), Accessor::load(operand(6, 6))];
-    let choice = proven(&accessors, 16, &Constraints::only(SharedLayoutKind::Padding), &mi300x);
+    let choice = proven(&accessors, 16, &SharedLayoutConstraints::only(SharedLayoutKind::Padding), &mi300x);
     let chosen = choice.chosen();
     let plain = choice.candidates.iter().find(|candidate| candidate.kind == SharedLayoutKind::Plain).expect("rows");
     let known = MemoryLayout { padding: vec![Padding { interval: 64, padding: 8 }], ..plain.memory.clone() };
@@ -166,7 +166,7 @@ fn copies_to_shared_memory_pad_or_permute() {
     );
     let copy = ConsecutiveCopy { global: GlobalTensor::row_major(&[64, 64], 16), access_bits: 128 };
     let accessors = [Accessor::store(fetched).by_copy(copy), Accessor::load(operand(6, 6))];
-    let choice = proven(&accessors, 16, &Constraints::default(), &mi355x);
+    let choice = proven(&accessors, 16, &SharedLayoutConstraints::default(), &mi355x);
     let of = |kind: SharedLayoutKind| choice.candidates.iter().find(|c| c.kind == kind).expect("a candidate");
     assert_eq!(
         (choice.chosen().kind, choice.chosen().excess(), choice.gap()),

@@ -2,7 +2,7 @@
 //! for banks of `b` bits, and lanes of a phase with their vectors span at most `b`, so by the lemma the segments can
 //! avoid both. Then neither side has conflicts, counted by enumerating every address.
 
-use tilewright_plan::movement::{Accessor, Constraints, SharedLayoutKind, choose_shared_layout};
+use tilewright_plan::movement::{Accessor, SharedLayoutConstraints, SharedLayoutKind, choose_shared_layout};
 use tilewright_target::Direction;
 
 use super::brute::Accesses;
@@ -22,8 +22,12 @@ fn words_and_wider_elements_never_conflict() {
             let mut layout = || random(&mut source, lane_bits as usize, warp_bits, bits, 0, mixes);
             let (writer, reader) = (layout(), layout());
             let accessors = [Accessor::store(writer.clone()), Accessor::load(reader.clone())];
-            let choice =
-                choose_shared_layout(&accessors, element_bits, &Constraints::only(SharedLayoutKind::Swizzle), &target);
+            let choice = choose_shared_layout(
+                &accessors,
+                element_bits,
+                &SharedLayoutConstraints::only(SharedLayoutKind::Swizzle),
+                &target,
+            );
             let choice = choice.expect("a choice");
             let chosen = choice.chosen();
             assert_eq!((chosen.excess(), choice.gap()), (0, 0), "{writer}\n{reader}");

@@ -3,7 +3,7 @@
 
 use tilewright_layout::{Dim, LinearLayout, Padding};
 use tilewright_plan::movement::plan_shared_access;
-use tilewright_plan::movement::{Accessor, Constraints, SharedLayoutKind, choose_shared_layout};
+use tilewright_plan::movement::{Accessor, SharedLayoutConstraints, SharedLayoutKind, choose_shared_layout};
 use tilewright_target::Direction;
 use tilewright_verify::{check_emulated, load_case, store_case};
 
@@ -44,7 +44,7 @@ fn check(sizes: [u32; 2], element_bits: u32, excess: u64, accessors: &[(LinearLa
     let requested: Vec<Accessor> = (accessors.iter())
         .map(|(layout, direction)| Accessor { direction: *direction, ..Accessor::store(layout.clone()) })
         .collect();
-    let constraints = Constraints { excess, ..Constraints::only(SharedLayoutKind::Padding) };
+    let constraints = SharedLayoutConstraints { excess, ..SharedLayoutConstraints::only(SharedLayoutKind::Padding) };
     let target = test_target();
     let choice = choose_shared_layout(&requested, element_bits, &constraints, &target).expect("a choice");
     let chosen = choice.chosen();
@@ -120,7 +120,10 @@ fn bytes_have_a_limit() {
         .map(|(layout, direction)| Accessor { direction: *direction, ..Accessor::store(layout.clone()) })
         .collect();
     let within = |bytes| {
-        let constraints = Constraints { max_bytes: Some(bytes), ..Constraints::only(SharedLayoutKind::Padding) };
+        let constraints = SharedLayoutConstraints {
+            max_bytes: Some(bytes),
+            ..SharedLayoutConstraints::only(SharedLayoutKind::Padding)
+        };
         choose_shared_layout(&requested, 32, &constraints, &test_target())
     };
     let less = within(270).expect("fewer gaps");

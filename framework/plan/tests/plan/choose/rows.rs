@@ -3,8 +3,8 @@
 
 use tilewright_layout::MemoryLayout;
 use tilewright_plan::movement::{
-    Accessor, ConsecutiveCopy, Constraints, GlobalTensor, PlanContext, SharedLayoutChoice, SharedLayoutKind,
-    choose_shared_layout, plan_shared_access,
+    Accessor, ConsecutiveCopy, GlobalTensor, PlanContext, SharedLayoutChoice, SharedLayoutConstraints,
+    SharedLayoutKind, choose_shared_layout, plan_shared_access,
 };
 use tilewright_target::Direction;
 
@@ -24,9 +24,10 @@ fn taken(accessors: &[Accessor], memory: &MemoryLayout, bits: u32, context: Plan
 
 /// Chooses a layout, executes it, and checks that it is no worse than without instructions.
 fn chosen(accessors: &[Accessor], bits: u32, context: PlanContext<'_>) -> SharedLayoutChoice {
-    let choice = choose_shared_layout(accessors, bits, &Constraints::default(), context).expect("a choice");
+    let choice = choose_shared_layout(accessors, bits, &SharedLayoutConstraints::default(), context).expect("a choice");
     choice.candidates.iter().for_each(|candidate| check(candidate, accessors, bits, context));
-    let plain = choose_shared_layout(accessors, bits, &Constraints::default(), context.target).expect("a choice");
+    let plain =
+        choose_shared_layout(accessors, bits, &SharedLayoutConstraints::default(), context.target).expect("a choice");
     assert!(choice.chosen().wavefronts() <= plain.chosen().wavefronts() && choice.lower_bound <= plain.lower_bound);
     choice
 }
@@ -72,7 +73,7 @@ fn a_transposing_row_frees_both_sides() {
     let found: Vec<_> = stats.iter().map(|f| (f.wavefronts, f.excess, f.instruction.as_deref())).collect();
     assert_eq!(found, [(4, 0, None), (4, 0, Some("load_columns"))]);
     assert_eq!(choice.chosen().memory.alignment, Some(16), "the slots of the instruction, or the widest stores");
-    let plain = choose_shared_layout(&accessors, 16, &Constraints::default(), &target).expect("a choice");
+    let plain = choose_shared_layout(&accessors, 16, &SharedLayoutConstraints::default(), &target).expect("a choice");
     assert!(plain.chosen().wavefronts() > choice.chosen().wavefronts(), "{:?}", plain.chosen().accessors);
 }
 
@@ -114,7 +115,7 @@ fn allowed_wavefronts_leave_the_simplest_layout() {
         Accessor::load(layout(&[8, 16, 32, 1, 2, 4], 3, 0, 6)),
     ];
     let kind = |excess| {
-        let constraints = Constraints { excess, ..Constraints::default() };
+        let constraints = SharedLayoutConstraints { excess, ..SharedLayoutConstraints::default() };
         choose_shared_layout(&accessors, 32, &constraints, &target).expect("a choice").chosen().kind
     };
     assert_eq!(kind(1 << 20), SharedLayoutKind::Plain);

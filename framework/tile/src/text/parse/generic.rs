@@ -2,7 +2,7 @@
 
 use super::Parser;
 use super::draft::{Draft, Used};
-use crate::op::{OperandGroup, Piece, Special};
+use crate::op::{FormatPiece, OperandGroup, Special};
 use crate::{Attribute, Dense, Op, TileType};
 use tilewright_layout::text::Parsed;
 
@@ -136,7 +136,7 @@ impl Parser<'_> {
 
 /// Whether the generic form has the last regions in an operation of their own, as for `ttg.warp_specialize`.
 fn is_specialized(draft: &Draft) -> bool {
-    matches!(draft.definition.format.as_deref(), Some([Piece::Special(Special::WarpSpecialize), ..]))
+    matches!(draft.definition.format.as_deref(), Some([FormatPiece::Special(Special::WarpSpecialize), ..]))
 }
 
 /// Converts the numbers of a switch's cases from the dense attribute of the generic form to a list attribute.

@@ -4,25 +4,25 @@ use std::collections::BTreeMap;
 
 use super::Parser;
 use super::draft::Draft;
-use crate::op::{AttributeKind, Count, Flags, OperandGroup, Piece};
+use crate::op::{AttributeKind, Count, Flags, FormatPiece, OperandGroup};
 use crate::{Attribute, TileType};
 use tilewright_layout::text::Parsed;
 
 impl Parser<'_> {
     /// Parses the text of an operation after its name, by the pieces of its format.
-    pub(super) fn formatted(&mut self, mut draft: Draft, format: &[Piece]) -> Parsed<Draft> {
+    pub(super) fn formatted(&mut self, mut draft: Draft, format: &[FormatPiece]) -> Parsed<Draft> {
         for piece in format {
             self.piece(&mut draft, piece)?;
         }
         Ok(draft)
     }
 
-    fn piece(&mut self, draft: &mut Draft, piece: &Piece) -> Parsed<()> {
+    fn piece(&mut self, draft: &mut Draft, piece: &FormatPiece) -> Parsed<()> {
         match piece {
-            Piece::Literal(token) => self.cursor.expect(token),
-            Piece::Operands(group) => self.operands(draft, *group),
-            Piece::Attribute(number) => self.attribute_position(draft, *number),
-            Piece::OperandTypes { group, .. } => {
+            FormatPiece::Literal(token) => self.cursor.expect(token),
+            FormatPiece::Operands(group) => self.operands(draft, *group),
+            FormatPiece::Attribute(number) => self.attribute_position(draft, *number),
+            FormatPiece::OperandTypes { group, .. } => {
                 let count = draft.operands[*group].len();
                 let class = draft.definition.operands[*group].class;
                 let types = (0..count).map(|index| {
@@ -34,37 +34,37 @@ impl Parser<'_> {
                 draft.types.operands[*group] = Some(types.collect::<Parsed<_>>()?);
                 Ok(())
             }
-            Piece::ResultTypes { group, .. } => self.result_position(draft, *group),
-            Piece::AllOperandTypes => {
+            FormatPiece::ResultTypes { group, .. } => self.result_position(draft, *group),
+            FormatPiece::AllOperandTypes => {
                 let types = if draft.operands.iter().all(Vec::is_empty) { Vec::new() } else { self.type_list()? };
                 self.distribute_operands(draft, types)
             }
-            Piece::FunctionType => {
+            FormatPiece::FunctionType => {
                 let signature = self.signature()?;
                 self.distribute_operands(draft, signature.arguments)?;
                 self.distribute_results(draft, signature.results)
             }
-            Piece::Attributes => {
+            FormatPiece::Attributes => {
                 let given = self.attributes_if_any()?;
                 self.add_attributes(draft, given)
             }
-            Piece::Optional(pieces) => match pieces.first() {
+            FormatPiece::Optional(pieces) => match pieces.first() {
                 Some(first) if self.begins(draft, first) => {
                     pieces.iter().try_for_each(|piece| self.piece(draft, piece))
                 }
                 _ => Ok(()),
             },
-            Piece::Special(special) => self.special(draft, *special),
+            FormatPiece::Special(special) => self.special(draft, *special),
         }
     }
 
     /// Whether the text continues with the first piece of an optional part, so that the part is present.
-    fn begins(&mut self, draft: &Draft, piece: &Piece) -> bool {
+    fn begins(&mut self, draft: &Draft, piece: &FormatPiece) -> bool {
         match piece {
-            Piece::Literal(token) => self.cursor.sees(token),
-            Piece::Operands(_) => self.cursor.peek() == Some('%'),
-            Piece::OperandTypes { group, .. } => !draft.operands[*group].is_empty(),
-            Piece::Attribute(number) => match &draft.definition.attributes[*number].kind {
+            FormatPiece::Literal(token) => self.cursor.sees(token),
+            FormatPiece::Operands(_) => self.cursor.peek() == Some('%'),
+            FormatPiece::OperandTypes { group, .. } => !draft.operands[*group].is_empty(),
+            FormatPiece::Attribute(number) => match &draft.definition.attributes[*number].kind {
                 AttributeKind::Keyword(words) => {
                     self.cursor.peek() == Some('"') || words.keys().any(|word| self.cursor.sees(word))
                 }

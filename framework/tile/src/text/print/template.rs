@@ -6,14 +6,14 @@ use super::Printer;
 use super::line::Line;
 use super::operation::numbered;
 use crate::attribute::write_bits;
-use crate::op::{AttributeKind, Piece, Special};
+use crate::op::{AttributeKind, FormatPiece, Special};
 use crate::{Attribute, Operation, Region, Value};
 
 impl Printer<'_> {
     pub(super) fn formatted(
         &mut self,
         operation: &Operation,
-        format: &[Piece],
+        format: &[FormatPiece],
         line: &mut Line,
         within: Region,
     ) -> fmt::Result {
@@ -23,22 +23,26 @@ impl Printer<'_> {
         Ok(())
     }
 
-    fn piece(&mut self, operation: &Operation, piece: &Piece, line: &mut Line, within: Region) -> fmt::Result {
+    fn piece(&mut self, operation: &Operation, piece: &FormatPiece, line: &mut Line, within: Region) -> fmt::Result {
         match piece {
-            Piece::Literal(token) => line.push(token),
-            Piece::Operands(group) => line.push(&self.used(operation.operand_group(*group))),
-            Piece::Attribute(number) => self.attribute_position(operation, *number, line)?,
-            Piece::OperandTypes { group, short } => self.type_position(operation.operand_group(*group), *short, line),
-            Piece::ResultTypes { group, short } => self.type_position(operation.result_group(*group), *short, line),
-            Piece::AllOperandTypes => line.push(&self.types_of(&operation.operands)),
-            Piece::FunctionType => line.push(&self.function_type(operation)),
-            Piece::Attributes => self.other_attributes(operation, line)?,
-            Piece::Optional(pieces) => {
+            FormatPiece::Literal(token) => line.push(token),
+            FormatPiece::Operands(group) => line.push(&self.used(operation.operand_group(*group))),
+            FormatPiece::Attribute(number) => self.attribute_position(operation, *number, line)?,
+            FormatPiece::OperandTypes { group, short } => {
+                self.type_position(operation.operand_group(*group), *short, line)
+            }
+            FormatPiece::ResultTypes { group, short } => {
+                self.type_position(operation.result_group(*group), *short, line)
+            }
+            FormatPiece::AllOperandTypes => line.push(&self.types_of(&operation.operands)),
+            FormatPiece::FunctionType => line.push(&self.function_type(operation)),
+            FormatPiece::Attributes => self.other_attributes(operation, line)?,
+            FormatPiece::Optional(pieces) => {
                 if pieces.iter().find_map(|piece| is_there(operation, piece)).unwrap_or(false) {
                     pieces.iter().try_for_each(|piece| self.piece(operation, piece, line, within))?;
                 }
             }
-            Piece::Special(special) => self.special(operation, *special, line, within)?,
+            FormatPiece::Special(special) => self.special(operation, *special, line, within)?,
         }
         Ok(())
     }
@@ -55,7 +59,7 @@ impl Printer<'_> {
         let written = |name: &str| {
             let number = operation.definition.attributes.iter().position(|row| row.name == name);
             number.is_some_and(|number| format.iter().any(|piece| piece.writes_attribute(number)))
-                || format.iter().any(|piece| matches!(piece, Piece::Special(special) if special.writes(name)))
+                || format.iter().any(|piece| matches!(piece, FormatPiece::Special(special) if special.writes(name)))
         };
         let others = operation.attributes.iter().filter(|(name, _)| !written(name));
         // Only formats write keywords as words; dictionaries have their numbers.
@@ -95,11 +99,13 @@ impl Printer<'_> {
 }
 
 /// Whether the operation has the operands, results or attribute that a piece writes; `None` for other pieces.
-fn is_there(operation: &Operation, piece: &Piece) -> Option<bool> {
+fn is_there(operation: &Operation, piece: &FormatPiece) -> Option<bool> {
     match piece {
-        Piece::Operands(group) | Piece::OperandTypes { group, .. } => Some(!operation.operand_group(*group).is_empty()),
-        Piece::ResultTypes { group, .. } => Some(!operation.result_group(*group).is_empty()),
-        Piece::Attribute(number) => {
+        FormatPiece::Operands(group) | FormatPiece::OperandTypes { group, .. } => {
+            Some(!operation.operand_group(*group).is_empty())
+        }
+        FormatPiece::ResultTypes { group, .. } => Some(!operation.result_group(*group).is_empty()),
+        FormatPiece::Attribute(number) => {
             let row = &operation.definition.attributes[*number];
             Some(operation.attributes.get(&row.name).is_some())
         }

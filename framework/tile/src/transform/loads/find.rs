@@ -14,11 +14,11 @@ use crate::{Block, Body, Function, Op, TileType, Value, ValueOrigin};
 #[derive(Clone, Copy)]
 pub struct LayoutQueries<'a> {
     /// Whether a layout conversion moves its values through shared memory.
-    pub moves: &'a dyn Fn(Op) -> bool,
+    pub moves_through_shared: &'a dyn Fn(Op) -> bool,
     /// Whether the MMA instruction of a dot can read operand A (0) or B (1) from shared memory.
     ///
     /// The layout is the one that the operand has there.
-    pub reads: &'a dyn Fn(Op, usize) -> bool,
+    pub can_read_from_shared: &'a dyn Fn(Op, usize) -> bool,
 }
 
 /// An innermost `scf.for` with loads.
@@ -216,7 +216,7 @@ impl<'s> Search<'s> {
         let dots = body.ops(self.block).iter().copied().filter(|op| body.op(*op).name() == tt::DOT);
         let operands = dots
             .flat_map(|dot| (0..2).map(move |side| InvariantOperand { dot, side, value: body.op(dot).operands[side] }));
-        operands.filter(|of| is_outside(of.value) && (self.queries.reads)(of.dot, of.side)).collect()
+        operands.filter(|of| is_outside(of.value) && (self.queries.can_read_from_shared)(of.dot, of.side)).collect()
     }
 
     /// Returns the readers of buffers in shared memory. Each comes with the value to store in the buffer, and with the
@@ -226,11 +226,11 @@ impl<'s> Search<'s> {
         for &op in self.body.ops(self.block) {
             let operation = self.body.op(op);
             match operation.name() {
-                ttg::CONVERT_LAYOUT if (self.queries.moves)(op) => {
+                ttg::CONVERT_LAYOUT if (self.queries.moves_through_shared)(op) => {
                     readers.push((operation.operands[0], operation.results[0], BufferReader::Conversion(op)));
                 }
                 tt::DOT => {
-                    let sides = (0..2).filter(|side| (self.queries.reads)(op, *side));
+                    let sides = (0..2).filter(|side| (self.queries.can_read_from_shared)(op, *side));
                     readers.extend(sides.map(|side| {
                         let value = operation.operands[side];
                         (value, value, BufferReader::MmaOperand(op, side))
@@ -283,7 +283,7 @@ impl<'s> Search<'s> {
     fn keeps(&self, op: Op) -> bool {
         let operation = self.body.op(op);
         let traits = operation.definition.traits;
-        let moves = operation.name() == ttg::CONVERT_LAYOUT && (self.queries.moves)(op);
+        let moves = operation.name() == ttg::CONVERT_LAYOUT && (self.queries.moves_through_shared)(op);
         let is_shape = matches!(operation.name(), ttg::CONVERT_LAYOUT | tt::TRANS | tt::RESHAPE | tt::EXPAND_DIMS);
         traits.pure && (traits.elementwise || is_shape) && !moves && operation.results.len() == 1
     }

@@ -99,7 +99,9 @@ impl Run<'_> {
         assert!(elements.iter().all(|element| element % divisibility == 0), "divisibility {divisibility}, {context}");
         let bits = shape.iter().enumerate().flat_map(|(axis, size)| (0..size.ilog2()).map(move |bit| (axis, bit)));
         let known: Vec<_> = bits
-            .filter_map(|(axis, bit)| info.step(IndexBit { axis, bit }).map(|step| (weight(shape, axis, bit), step)))
+            .filter_map(|(axis, bit)| {
+                info.bit_step(IndexBit { axis, bit }).map(|step| (weight(shape, axis, bit), step))
+            })
             .collect();
         for (weight, step) in &known {
             for index in (0..elements.len()).filter(|index| index & weight == 0) {

@@ -3,7 +3,7 @@
 use super::distance::Groups;
 use crate::movement::choose::swizzle::ScratchLayout;
 use crate::movement::convert::shared::Scratch;
-use crate::movement::{Bound, PlanStats};
+use crate::movement::{CountLowerBounds, PlanStats};
 use tilewright_kernel::Counts;
 use tilewright_target::TargetDescription;
 
@@ -46,7 +46,7 @@ impl ClusterPlan {
         Counts { barriers: 0, cluster_barriers: 2 * self.scratch.rounds(), ..within }
     }
 
-    pub(super) fn stats(&self, bound: Bound, warps: u64, target: &TargetDescription) -> PlanStats {
+    pub(super) fn stats(&self, bound: CountLowerBounds, warps: u64, target: &TargetDescription) -> PlanStats {
         let mut stats = self.scratch.stats(self.counts(target), bound, warps, target);
         if self.copies && stats.counts.wavefronts_stored > bound.wavefronts_stored {
             let also = |why: String| why + "; blocks store replicas, or elements that no block needs";

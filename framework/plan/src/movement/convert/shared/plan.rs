@@ -5,7 +5,7 @@ use super::scratch::Scratch;
 use crate::movement::bound;
 use crate::movement::choose::swizzle::ScratchLayout;
 use crate::movement::convert::plan::{ConversionKind, ConversionPlan, Steps};
-use crate::movement::price::{cycles, occupied_cycles};
+use crate::movement::price::{occupied_cycles, predict_cycles};
 use crate::movement::tile::{Accesses, LocatedAccessor, Memory, PlacedAccessor, Reach, Tile, TileStats};
 use crate::movement::{ConversionProblem, PlanContext};
 use smallvec::SmallVec;
@@ -29,7 +29,7 @@ pub(crate) fn plan(conversion: &ConversionProblem, context: &PlanContext<'_>) ->
 pub(crate) fn within(
     conversion: &ConversionProblem,
     reach: Reach,
-    bound: &bound::Bound,
+    bound: &bound::CountLowerBounds,
     context: &PlanContext<'_>,
 ) -> Result<Scratch, String> {
     let target = context.target;
@@ -72,7 +72,7 @@ pub(super) struct Sides<'a> {
 /// The best scratch layout so far, with the counts of its stores and loads.
 pub(super) struct Best {
     chosen: Option<(ScratchLayout, TileStats, TileStats)>,
-    bound: bound::Bound,
+    bound: bound::CountLowerBounds,
     /// The fewest stores, and the fewest loads, that a warp can issue in any layout.
     fewest_accesses: [u64; 2],
 }
@@ -171,5 +171,5 @@ pub(crate) fn stays_in_warps(conversion: &ConversionProblem) -> bool {
 pub(crate) fn cycles_lower_bound(conversion: &ConversionProblem, context: &PlanContext<'_>) -> f64 {
     let barriers = u64::from(!stays_in_warps(conversion));
     let counts = Counts { barriers, ..bound::of_shared(conversion, context).least_counts() };
-    cycles(&counts, conversion.warps(), 1, context.target)
+    predict_cycles(&counts, conversion.warps(), 1, context.target)
 }

@@ -1,9 +1,9 @@
 //! The plan of a conversion through scratch memory, in one or more rounds.
 
 use crate::movement::choose::swizzle::ScratchLayout;
-use crate::movement::price::cycles;
+use crate::movement::price::predict_cycles;
 use crate::movement::tile::Accesses;
-use crate::movement::{Bound, PlanStats};
+use crate::movement::{CountLowerBounds, PlanStats};
 use tilewright_kernel::{Counts, Scope};
 use tilewright_target::TargetDescription;
 
@@ -26,12 +26,18 @@ impl Scratch {
 
     /// Returns the stats of a plan with these operation counts of a warp and this lower bound, for a block of `warps`
     /// warps.
-    pub(crate) fn stats(&self, counts: Counts, bound: Bound, warps: u64, target: &TargetDescription) -> PlanStats {
+    pub(crate) fn stats(
+        &self,
+        counts: Counts,
+        bound: CountLowerBounds,
+        warps: u64,
+        target: &TargetDescription,
+    ) -> PlanStats {
         PlanStats {
             counts,
             shared_bytes: self.bytes,
             shared_bits: self.store.shared_bits() + self.load.shared_bits(),
-            cost: cycles(&counts, warps, self.rounds(), target),
+            cost: predict_cycles(&counts, warps, self.rounds(), target),
             bound,
             above_bound: self.why_above(&counts, &bound),
         }
@@ -43,7 +49,7 @@ impl Scratch {
     }
 
     /// The reason why the counts exceed the lower bound; `None` if they do not.
-    fn why_above(&self, counts: &Counts, bound: &Bound) -> Option<String> {
+    fn why_above(&self, counts: &Counts, bound: &CountLowerBounds) -> Option<String> {
         let reasons: Vec<_> =
             [&self.store, &self.load].into_iter().filter_map(|side| side.why_above(counts, bound)).collect();
         (!reasons.is_empty()).then(|| reasons.join("; "))

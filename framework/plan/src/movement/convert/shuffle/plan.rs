@@ -5,7 +5,7 @@ use super::shuffles::ShufflePlan;
 use super::words::WORD_BITS;
 use crate::movement::bound;
 use crate::movement::convert::plan::{ConversionKind, ConversionPlan, Steps};
-use crate::movement::price::cycles;
+use crate::movement::price::predict_cycles;
 use crate::movement::{ConversionProblem, PlanStats};
 use tilewright_kernel::Counts;
 use tilewright_target::TargetDescription;
@@ -14,7 +14,7 @@ use tilewright_target::TargetDescription;
 pub(crate) fn cycles_lower_bound(conversion: &ConversionProblem, target: &TargetDescription) -> f64 {
     let by_xor = bound::of_shuffles(conversion, target).least_counts();
     let by_index = Counts { shuffles_xor: 0, ..by_xor };
-    let time = |counts: &Counts| cycles(counts, conversion.warps(), 1, target);
+    let time = |counts: &Counts| predict_cycles(counts, conversion.warps(), 1, target);
     time(&by_xor).min(time(&by_index))
 }
 

@@ -8,7 +8,7 @@ use super::words::{WORD_BITS, Words};
 use tilewright_kernel::{Counts, Element};
 use tilewright_target::{LaneXors, TargetDescription};
 
-use crate::cost::Work;
+use crate::cost::WarpWork;
 
 /// The plan of a conversion by shuffles: moves, rounds and selects.
 #[derive(Debug, Clone)]
@@ -75,7 +75,7 @@ impl ShufflePlan {
         let counts = self.counts();
         // The cost table prices 32-bit selects.
         let issued = Counts { selects: counts.selects * self.words_per_element(), ..counts };
-        Work { counts: issued, chain: self.chain(), ..Work::default() }.block_cycles(warps, target)
+        WarpWork { counts: issued, chain: self.chain(), ..WarpWork::default() }.block_cycles(warps, target)
     }
 
     /// Returns the constant lane xor of a round's shuffle; `None` if the xor differs between lanes or the target cannot

@@ -22,7 +22,7 @@ impl TensorCopy {
         if self.queue().is_none() {
             builder.mbarrier_arrive(mbarrier, self.bytes() as u32);
         }
-        self.emit_tensor_copies(builder, buffer, source, mbarrier);
+        self.emit_without_completion(builder, buffer, source, mbarrier);
         if let Some(queue) = self.queue() {
             builder.commit(queue);
         }
@@ -30,7 +30,7 @@ impl TensorCopy {
 
     /// Emits only the copies of all boxes, as [`TensorCopy::emit`]; the caller emits the arrival at the mbarrier, or
     /// the commit.
-    pub fn emit_tensor_copies(
+    pub fn emit_without_completion(
         &self,
         builder: &mut Builder,
         buffer: Value,

@@ -9,4 +9,4 @@ pub use emit::TensorCopySource;
 use tensor_copy::Role;
 pub(super) use tensor_copy::by_tensor_copies;
 pub(crate) use tensor_copy::count_boxes;
-pub use tensor_copy::{TensorCopy, find_tensor_copy, plan_copy_from_shared, plan_tensor_copy};
+pub use tensor_copy::{TensorCopy, plan_tensor_copy_to_global, plan_tensor_copy_to_shared, tensor_copy_memory_layout};

@@ -79,17 +79,17 @@ impl TensorCopy {
 /// # Examples
 /// ```
 /// use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
-/// use tilewright_plan::movement::{AsyncCopySpec, GlobalTensor, plan_copy_from_shared};
+/// use tilewright_plan::movement::{AsyncCopySpec, GlobalTensor, plan_tensor_copy_to_global};
 /// # let text = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../testkit/src/test_targets/small.toml"));
 /// # let target = tilewright_target::TargetDescription::from_toml("small.toml", text)?;
 /// // A target without bulk tensor copies rejects the request.
 /// let memory = MemoryLayout::linear(LinearLayout::identity(64, Dim::OFFSET, Dim::tensor(0))?);
 /// let global = GlobalTensor::row_major(&[64], 16);
-/// let request = AsyncCopySpec::new(&global, &memory, 32, 8, 1).with_mapped(true);
-/// assert!(plan_copy_from_shared(&request, &target).is_err());
+/// let request = AsyncCopySpec::new(&global, &memory, 32, 8, 1).with_tensor_map(true);
+/// assert!(plan_tensor_copy_to_global(&request, &target).is_err());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn plan_copy_from_shared<'a>(
+pub fn plan_tensor_copy_to_global<'a>(
     problem: &AsyncCopySpec<'_>,
     context: impl Into<PlanContext<'a>>,
 ) -> Result<TensorCopy, MovementError> {
@@ -99,8 +99,8 @@ pub fn plan_copy_from_shared<'a>(
 /// Plans the copy of fewest boxes from global memory to shared memory in the requested layout.
 ///
 /// # Errors
-/// As [`plan_copy_from_shared`].
-pub fn plan_tensor_copy<'a>(
+/// As [`plan_tensor_copy_to_global`].
+pub fn plan_tensor_copy_to_shared<'a>(
     problem: &AsyncCopySpec<'_>,
     context: impl Into<PlanContext<'a>>,
 ) -> Result<TensorCopy, MovementError> {
@@ -156,7 +156,7 @@ fn fewest(
     operand: &TensorCopyOperand,
     context: &PlanContext<'_>,
 ) -> Result<TensorCopy, String> {
-    if !problem.mapped {
+    if !problem.has_tensor_map {
         return Err("the kernel has no tensor map".to_owned());
     }
     let first = first_axis(problem, operand)?;
@@ -210,7 +210,7 @@ pub(crate) fn count_boxes(
 ///
 /// # Errors
 /// [`LayoutError`]: sizes that are no powers of two.
-pub fn find_tensor_copy(
+pub fn tensor_copy_memory_layout(
     box_layout: &TensorCopyLayout,
     shape: &[(Dim, u64)],
     first: Dim,
