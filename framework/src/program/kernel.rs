@@ -37,7 +37,7 @@ impl ProgramCompiler<'_> {
     /// #     fn devices(&self) -> Result<Vec<Box<dyn Device>>, DeviceError> { Ok(Vec::new()) }
     /// # }
     /// use tilewright::tile::{Dialects, Imports};
-    /// use tilewright::{ProgramCompiler, ProgramOptions, Stage};
+    /// use tilewright::{CompilationStage, ProgramCompiler, ProgramOptions};
     ///
     /// let program = "tt.func @iota(%out: !tt.ptr<i32>) {
     ///   %i = tt.make_range {start = 0 : i32, end = 128 : i32} : tensor<128xi32>
@@ -51,7 +51,7 @@ impl ProgramCompiler<'_> {
     /// # let target = Plain(tilewright_targets::catalogue()?.get("h100")?.clone());
     /// let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target: &target };
     /// let mut stages = Vec::new();
-    /// let seen = &mut |stage: Stage<'_>| stages.push(stage.name());
+    /// let seen = &mut |stage: CompilationStage<'_>| stages.push(stage.name());
     /// let kernel = compiler.kernel(program, &ProgramOptions::default(), seen)?;
     /// assert_eq!((&*kernel.name, kernel.launch.warps), ("iota", 4));
     /// assert_eq!(stages, ["read", "import", "shape", "layouts", "kernel", "math"]);

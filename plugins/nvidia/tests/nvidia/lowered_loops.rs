@@ -167,14 +167,16 @@ fn a_loop_carries_one_base_of_strided_tiles() {
                          %row = tt.addptr %base, %odd : PTR, INT
                          %start = tt.addptr %row, %by_column : PTR, INT";
     let (s, t, iterations) = (37i64, 5i64, 3i64);
-    let places: [(&str, fn(i64, i64) -> i64, usize); 4] = [
+    type Place = fn(i64, i64) -> i64;
+    type Distance = fn(i64) -> i64;
+    let places: [(&str, Place, usize); 4] = [
         (POINTERS, |row, column| row * 37 + column * 5, 1),
         (OFFSETS, |row, column| row * 37 + column * 5, 1),
         (PRODUCTS, |row, column| row * 37 * column, 32),
         (TABLE, |row, column| row * 37 % 7 + column * 5, 1),
     ];
     // The step of all elements, of each row.
-    let steps: [(&str, fn(i64) -> i64, bool); 2] = [("%seven", |_| 7, true), ("%rows", |row| row, false)];
+    let steps: [(&str, Distance, bool); 2] = [("%seven", |_| 7, true), ("%rows", |row| row, false)];
     let memory: Vec<u8> = (0..160_000u32).flat_map(|at| (at.wrapping_mul(2_654_435_761) >> 7).to_le_bytes()).collect();
     let word = |at: i64| u32::from_le_bytes(memory[at as usize * 4..][..4].try_into().expect("four bytes"));
     for (start, place, pointers) in places {

@@ -19,7 +19,7 @@ use tilewright_target::TargetDescription;
 ///
 /// ```
 /// use tilewright_layout::{Dim, LinearLayout};
-/// use tilewright_plan::movement::{Accessor, Constraints, choose_shared_layout};
+/// use tilewright_plan::movement::{Accessor, SharedLayoutConstraints, choose_shared_layout};
 /// # let text = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../testkit/src/test_targets/small.toml"));
 /// # let target = tilewright_target::TargetDescription::from_toml("small.toml", text)?;
 /// // 8x8 words on a machine of 8 lanes and 8 banks: rows are stored, columns are loaded.
@@ -27,7 +27,7 @@ use tilewright_target::TargetDescription;
 /// let rows = part(Dim::LANE, 1)?.direct_sum(&part(Dim::REGISTER, 0)?)?;
 /// let columns = part(Dim::LANE, 0)?.direct_sum(&part(Dim::REGISTER, 1)?)?;
 /// let accessors = [Accessor::store(rows), Accessor::load(columns)];
-/// let choice = choose_shared_layout(&accessors, 32, &Constraints::default(), &target)?;
+/// let choice = choose_shared_layout(&accessors, 32, &SharedLayoutConstraints::default(), &target)?;
 /// assert_eq!((choice.chosen().wavefronts(), choice.gap()), (16, 0));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -14,7 +14,7 @@ use tilewright_layout::MemoryLayout;
 /// let memory = MemoryLayout::linear(LinearLayout::identity(64, Dim::OFFSET, Dim::tensor(0))?);
 /// let global = GlobalTensor::row_major(&[64], 16);
 /// let request = AsyncCopySpec::new(&global, &memory, 32, 32, 4).with_masked(true);
-/// assert!(request.masked && !request.mapped);
+/// assert!(request.masked && !request.has_tensor_map);
 /// # Ok::<(), tilewright_layout::LayoutError>(())
 /// ```
 #[derive(Debug, Clone)]
