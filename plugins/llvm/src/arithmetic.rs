@@ -15,6 +15,14 @@ use crate::translate::{Body, Typed};
 /// Type of the 32-bit words that a shuffle moves between lanes.
 const WORD: Type = Type::Scalar(Element::I32);
 
+/// Number of products that a chain of integer additions sums before LLVM must keep a partial sum. Fewer products of each
+/// element of a dot are live with a smaller number; sums of addresses have fewer products.
+const PRODUCTS_OF_PARTIAL_SUM: u32 = 8;
+
+fn is_product(value: BasicValueEnum<'_>) -> bool {
+    value.as_instruction_value().is_some_and(|instruction| instruction.get_opcode() == InstructionOpcode::Mul)
+}
+
 fn is_integer(ty: Type) -> bool {
     ty.element().is_some_and(|element| !element.is_float())
 }
@@ -63,7 +71,7 @@ impl<'ctx> Body<'_, 'ctx> {
             _ => scalar.as_basic_value_enum(),
         };
         let value = self.emit.builder.build_bit_cast(integers, required, "").map_err(builder_error)?;
-        Ok(Typed { ty, value, constant: Some(bits) })
+        Ok(Typed { ty, value, constant: Some(bits), products: 0 })
     }
 
     pub(crate) fn unary(&mut self, op: Unary, a: Value) -> Result<Typed<'ctx>, CompileError> {
@@ -117,7 +125,25 @@ impl<'ctx> Body<'_, 'ctx> {
         if matches!(op, Binary::Shl | Binary::ShrU | Binary::ShrS) && !in_range {
             value = ffi::freeze(&self.emit.builder, value);
         }
-        Ok(Typed::new(a.ty, value))
+        let mut result = Typed::new(a.ty, value);
+        if op == Binary::Add && is_product(b) {
+            result.products = self.keep_partial_sum(a.products + 1, value)?;
+        }
+        Ok(result)
+    }
+
+    /// Makes LLVM keep `sum` if it adds up [`PRODUCTS_OF_PARTIAL_SUM`] products, and returns how many products it adds
+    /// up since the last kept sum.
+    ///
+    /// LLVM's reassociation merges a chain of additions and places all of them behind the last product. All products of
+    /// a dot would be live at once: they spill, and register allocation takes most of a minute. Reassociation leaves a
+    /// sum that has a second use; a fake use becomes no instruction.
+    fn keep_partial_sum(&self, products: u32, sum: BasicValueEnum<'ctx>) -> Result<u32, CompileError> {
+        if products < PRODUCTS_OF_PARTIAL_SUM {
+            return Ok(products);
+        }
+        self.emit.call("llvm.fake.use", &[], &[sum])?;
+        Ok(0)
     }
 
     pub(crate) fn fma(&mut self, a: Value, b: Value, c: Value) -> Result<Typed<'ctx>, CompileError> {

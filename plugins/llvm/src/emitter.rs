@@ -78,7 +78,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
         let function = found.get_declaration(self.module, overload).ok_or_else(|| wrong("needs overload types"))?;
         let expected = function.get_type().get_param_types();
         let given: Vec<BasicMetadataTypeEnum> = operands.iter().map(|value| value.get_type().into()).collect();
-        if expected != given {
+        if expected != given && !function.get_type().is_var_arg() {
             return Err(wrong("takes other operands"));
         }
         let operands: Vec<BasicMetadataValueEnum> = operands.iter().map(|&value| value.into()).collect();

@@ -30,11 +30,13 @@ pub(crate) struct Typed<'ctx> {
     pub(crate) value: BasicValueEnum<'ctx>,
     /// The bits of each element; `None` if the value is not a constant.
     pub(crate) constant: Option<u64>,
+    /// The number of integer products that the value sums since the last partial sum that LLVM must keep.
+    pub(crate) products: u32,
 }
 
 impl<'ctx> Typed<'ctx> {
     pub(crate) fn new(ty: Type, value: BasicValueEnum<'ctx>) -> Self {
-        Self { ty, value, constant: None }
+        Self { ty, value, constant: None, products: 0 }
     }
 }
 
