@@ -131,43 +131,43 @@ impl Mma {
             terms.clone().for_each(|k_at| is_needed[at_b(column, k_at)] = true);
         }
         let b = self.b.elements(call, &is_needed)?;
-        let scales = match &self.scales {
-            Some([of_a, of_b]) => Some([values(of_a, call)?, values(of_b, call)?]),
-            None => None,
+        let terms_of = |at: usize| terms.clone().map(move |k_at| (row_of(at) << k | k_at, at_b(column_of(at), k_at)));
+        let Some(sum) = self.sum.float() else {
+            let total = |at: usize, c: u64| self.sum.total(c, terms_of(at).map(|(of_a, of_b)| (a[of_a], b[of_b])));
+            return self.update(call, [&tile_elements, &beyond], total);
         };
+        // Each operand element is a factor of many products, so all are decoded first.
+        let a: Vec<f64> = a.into_iter().map(|bits| sum.a.decode(bits)).collect();
+        let b: Vec<f64> = b.into_iter().map(|bits| sum.b.decode(bits)).collect();
+        let Some([of_a, of_b]) = &self.scales else {
+            let total = |at: usize, c: u64| sum.total_of_values(c, terms_of(at).map(|(of_a, of_b)| [a[of_a], b[of_b]]));
+            return self.update(call, [&tile_elements, &beyond], total);
+        };
+        let scales = [values(of_a, call)?, values(of_b, call)?];
+        let blocks = of_a.shape()[1];
         let total = |at: usize, c: u64| {
-            let operands = terms.clone().map(|k_at| (a[row_of(at) << k | k_at], b[at_b(column_of(at), k_at)]));
-            match &scales {
-                Some(scales) => self.scaled(c, operands, [row_of(at), column_of(at)], scales),
-                None => self.sum.total(c, operands),
-            }
+            let [row, column] = [row_of(at), column_of(at)].map(|line| line << blocks);
+            let products = terms_of(at).zip(terms.clone()).map(|((of_a, of_b), k_at)| {
+                let block = k_at >> (k - blocks);
+                a[of_a] * scales[0][row | block] * (b[of_b] * scales[1][column | block])
+            });
+            sum.total_of_products(c, products)
         };
-        match &self.accumulator {
-            AccumulatorTile::Registers { c, d } => in_registers([c, d], call, [&tile_elements, &beyond], total),
-            AccumulatorTile::Tensor { tile, accumulate } => in_tensor_memory(tile, *accumulate, call, total),
-        }
+        self.update(call, [&tile_elements, &beyond], total)
     }
 
-    /// Computes the bits of the result's element at a row and a column. `c` are the bits of the accumulator's element,
-    /// `operands` those of A and B along K; `of_a` has the scales of A by row and block of K, `of_b` those of B by
-    /// column and block of K.
-    fn scaled(
+    /// Updates the accumulator elements with the indices `tile_elements` by `total(index, c)`, with the old bits `c` of
+    /// the element. Elements in registers with the indices `beyond` lie outside of the MMA shape.
+    fn update(
         &self,
-        c: u64,
-        operands: impl Iterator<Item = (u64, u64)>,
-        [row, column]: [usize; 2],
-        [of_a, of_b]: &[Vec<f64>; 2],
-    ) -> u64 {
-        let Some((sum, tiles)) = self.sum.float().zip(self.scales.as_ref()) else {
-            return self.sum.total(c, operands);
-        };
-        let blocks = tiles[0].shape()[1];
-        let block = |k: usize| k >> (self.a.shape()[1] - blocks);
-        let scaled = operands.enumerate().map(|(k, (a, b))| {
-            let a = float(self.a.element_type(), a) * of_a[row << blocks | block(k)];
-            a * (float(self.b.element_type(), b) * of_b[column << blocks | block(k)])
-        });
-        sum.total_of_products(c, scaled)
+        call: &mut InstructionCall<'_>,
+        indices: [&[usize]; 2],
+        total: impl Fn(usize, u64) -> u64,
+    ) -> Result<(), LaneFault> {
+        match &self.accumulator {
+            AccumulatorTile::Registers { c, d } => in_registers([c, d], call, indices, total),
+            AccumulatorTile::Tensor { tile, accumulate } => in_tensor_memory(tile, *accumulate, call, total),
+        }
     }
 }
 

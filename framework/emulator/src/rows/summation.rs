@@ -31,14 +31,23 @@ struct Term {
 impl FloatSummation {
     /// Computes the bits of the element from the accumulator's bits and the operand elements.
     pub(super) fn total(&self, c: u64, operands: impl Iterator<Item = (u64, u64)>) -> u64 {
-        let operands = operands.map(|(a, b)| [self.a.decode(a), self.b.decode(b)]);
+        self.total_of_values(c, operands.map(|(a, b)| [self.a.decode(a), self.b.decode(b)]))
+    }
+
+    /// Computes the bits of the element from the accumulator's bits and the values of the operand elements.
+    pub(super) fn total_of_values(&self, c: u64, mut operands: impl Iterator<Item = [f64; 2]>) -> u64 {
         let c = self.c.decode(c);
         let total = match self.numerics.summation {
             Summation::Chain => operands.fold(c, |sum, [a, b]| self.sum.multiply_add(sum, a, b)),
             summation => {
-                let operands: Vec<_> = operands.collect();
-                let groups = operands.chunks(summation.group(self.k) as usize);
-                groups.fold(c, |sum, group| self.add_group(sum, group))
+                let (length, mut sum) = (summation.group(self.k) as usize, c);
+                let mut group: Vec<[f64; 2]> = operands.by_ref().take(length).collect();
+                while !group.is_empty() {
+                    sum = self.add_group(sum, &group);
+                    group.clear();
+                    group.extend(operands.by_ref().take(length));
+                }
+                sum
             }
         };
         self.encoded(total)
