@@ -1,5 +1,5 @@
-//! Build script: writes the suite's own kernels as a table of names and contents, so that the program needs no other
-//! files.
+//! Build script: writes the kernels in the suite's data as a table of names and contents, so that the program needs no
+//! other files when it runs.
 
 use std::fmt::Write;
 use std::path::PathBuf;

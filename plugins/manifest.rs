@@ -5,8 +5,8 @@
 
 use std::path::{Path, PathBuf};
 
-/// Writes the manifest `NAME.plugin.toml` to the directory in which cargo puts the shared library. `abi` is the version
-/// of the plugin interface (major, minor).
+/// Writes the manifest `NAME.plugin.toml` to the directory where cargo puts the shared library. `abi` is the version of
+/// the plugin interface (major, minor).
 pub fn write(name: &str, abi: (u32, u32), architectures: &[&str]) {
     let version = std::env::var("CARGO_PKG_VERSION").unwrap_or_default();
     let list = |words: &[&str]| words.iter().map(|word| format!("\"{word}\"")).collect::<Vec<_>>().join(", ");
@@ -29,8 +29,8 @@ pub fn write(name: &str, abi: (u32, u32), architectures: &[&str]) {
     println!("cargo:rerun-if-changed={}", file.display());
 }
 
-/// Concatenates files with known answers about the plugin's layout families to `NAME.answers.jsonl` next to the shared
-/// library, where conformance suites look for it.
+/// Concatenates `files`, which have known answers about the plugin's layout families, to `NAME.answers.jsonl` next to
+/// the shared library, where conformance suites look for it.
 #[allow(dead_code)] // Not every plugin has such answers.
 pub fn bring_answers(name: &str, files: &[&str]) {
     let beside = libraries().join(format!("{name}.answers.jsonl"));
@@ -43,22 +43,22 @@ pub fn bring_answers(name: &str, files: &[&str]) {
     println!("cargo:rerun-if-changed={}", beside.display());
 }
 
-/// Writes a file and dates it back to 1970. Cargo runs a build script again if a file that it watches is younger than
-/// the script's last run, as this file would be.
+/// Writes a file and sets its modification time to 1970. Otherwise the file would be younger than the build script's
+/// last run, and cargo would run the script again in every build.
 fn write_as_old(file: &Path, text: &str) -> std::io::Result<()> {
     std::fs::write(file, text)?;
     std::fs::File::options().write(true).open(file)?.set_modified(std::time::SystemTime::UNIX_EPOCH)
 }
 
-/// Returns the file name of the plugin's shared library on this platform, as cargo chooses it.
+/// Returns the file name that cargo gives the plugin's shared library on this platform.
 fn library_file(name: &str) -> String {
     let prefix = std::env::consts::DLL_PREFIX;
     let suffix = std::env::consts::DLL_SUFFIX;
     format!("{prefix}tilewright_{name}_plugin{suffix}")
 }
 
-/// Returns the directory in which cargo puts the shared library: `deps` in the directory of the build profile, in which
-/// this script's `OUT_DIR` is `build/PACKAGE/out`.
+/// Returns the directory where cargo puts the shared library: `deps` in the directory of the build profile. The build
+/// script's `OUT_DIR` is `build/PACKAGE/out` in that directory.
 fn libraries() -> PathBuf {
     let out = PathBuf::from(std::env::var_os("OUT_DIR").unwrap_or_default());
     out.ancestors().nth(3).unwrap_or(Path::new(".")).join("deps")

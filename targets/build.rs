@@ -1,4 +1,4 @@
-//! Build script: lists the target files of this folder, so that adding a GPU model is adding a file.
+//! Build script: embeds the target files of this folder in the library, so that adding a GPU model is adding a file.
 
 use std::fmt::Write;
 use std::path::PathBuf;

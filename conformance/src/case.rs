@@ -7,19 +7,19 @@ use tilewright_verify::TestCase;
 
 use crate::{Context, Level, Status};
 
-/// The result of a case that ran to its end.
+/// The result of a case whose check ran to its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verdict {
     /// Whether the case passed; never [`Status::Timeout`], since the case ran to its end.
     pub status: Status,
-    /// The kind of evidence (layout algebra, code generation, emulator or device); `None` if nothing was shown.
+    /// The kind of evidence (layout algebra, code generation, emulator or device); `None` if the case gave no evidence.
     pub level: Option<Level>,
-    /// Notes for the reader; see [`crate::Outcome::detail`].
+    /// Notes for the user, such as the cause of a failure; see [`crate::Outcome::detail`].
     pub detail: String,
 }
 
 impl Verdict {
-    /// Returns the verdict that everything the case asserts holds; `level` is the kind of evidence.
+    /// Returns the verdict that all assertions of the case hold; `level` is the kind of evidence.
     #[must_use]
     pub fn pass(level: Level) -> Self {
         Self { status: Status::Pass, level: Some(level), detail: String::new() }
@@ -32,8 +32,8 @@ impl Verdict {
         Self { status: Status::Fail, level: Some(level), detail: detail.into() }
     }
 
-    /// Returns the verdict that everything the case asserts holds, but that a cost is above its lower bound. `detail`
-    /// says which.
+    /// Returns the verdict that all assertions of the case hold, but that a cost is above its lower bound. `detail`
+    /// names the cost.
     #[must_use]
     pub fn quality(level: Level, detail: impl Into<String>) -> Self {
         Self { status: Status::Quality, level: Some(level), detail: detail.into() }
@@ -45,7 +45,7 @@ impl Verdict {
         Self { status: Status::Unsupported, level: None, detail: reason.into() }
     }
 
-    /// Returns the verdict that the case could not be run here, for a reason that is not the target's.
+    /// Returns the verdict that the case could not run here, for a reason other than the target's capabilities.
     #[must_use]
     pub fn skip(reason: impl Into<String>) -> Self {
         Self { status: Status::Skip, level: None, detail: reason.into() }
@@ -67,7 +67,7 @@ impl Verdict {
         }
     }
 
-    /// Sets the note for the reader.
+    /// Sets the note for the user, such as the cause of a failure.
     #[must_use]
     pub fn with_detail(mut self, detail: impl Into<String>) -> Self {
         self.detail = detail.into();
@@ -75,7 +75,7 @@ impl Verdict {
     }
 }
 
-/// The kernels of a case, which are compiled here and may run on another machine.
+/// The kernels of a case: compiled on this machine, they may run here or, from a pack, on another machine.
 #[derive(Debug)]
 pub struct TestCases {
     /// The kernels with their inputs and expected outputs.
@@ -90,13 +90,13 @@ impl From<Vec<TestCase>> for TestCases {
     }
 }
 
-/// Function that builds a case's kernels, or returns the verdict if the case has none.
+/// Function that builds a case's kernels, or returns the reason for none as a verdict.
 type MakeTestCases = Box<dyn Fn(&Context) -> Result<TestCases, Verdict> + Send + Sync>;
 
-/// Function that runs a case's check.
+/// Function that runs a case's check in the current process.
 type Check = Box<dyn Fn(&Context) -> Verdict + Send + Sync>;
 
-/// A case of the conformance suite. Its name determines everything that it checks, except the target.
+/// A case of the conformance suite. All that it checks depends only on its name and the target.
 pub struct Case {
     name: String,
     check: Check,
@@ -119,7 +119,7 @@ impl Case {
         Self { test_cases: Some(Box::new(move |context| test_cases(context).map(Into::into))), ..self }
     }
 
-    /// Builds the case's kernels; `None` if the case cannot be packed.
+    /// Builds the case's kernels; `None` if the case has none and so cannot be packed.
     #[must_use]
     pub fn test_cases(&self, context: &Context) -> Option<Result<TestCases, Verdict>> {
         self.test_cases.as_ref().map(|test_cases| test_cases(context))

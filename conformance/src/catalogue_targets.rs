@@ -17,8 +17,9 @@ use crate::{OpenError, PluginIsolation, ServingPlugin, Targets, answers};
 pub struct CatalogueTargets(Session);
 
 impl CatalogueTargets {
-    /// Opens the targets of a catalogue. The plugins are the given files, then those that the standard search finds.
-    /// With isolation, each plugin runs in a child process of this program, see [`CatalogueTargets::serve_plugin`].
+    /// Opens the targets of a catalogue. The given plugin files come before those that the standard search finds. With
+    /// isolation, each plugin runs in a child process of this program, see [`CatalogueTargets::serve_plugin`], so that
+    /// a crash ends only the child.
     ///
     /// # Errors
     /// [`OpenError`] if a file is not a plugin or the path of this program is unknown.
@@ -36,8 +37,8 @@ impl CatalogueTargets {
         self.0.registry().serves(&self.0.catalogue().get(name).ok()?.architecture)
     }
 
-    /// Runs this process as a plugin's child process until standard input ends, and returns the exit status. Returns
-    /// `None` if the arguments, without the program's name, do not request this.
+    /// Runs this process as the child process that hosts a plugin, until standard input ends, and returns the exit
+    /// status. Returns `None` if the arguments, without the program's name, do not request this.
     #[must_use]
     pub fn serve_plugin(arguments: &[OsString]) -> Option<ExitCode> {
         let [command, file] = arguments else { return None };

@@ -1,4 +1,4 @@
-//! The context of cases: a target, the known answers, and how many variants to check.
+//! The context of cases: a target, the known answers, and the thoroughness of the run.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -22,11 +22,12 @@ pub struct Context {
     /// Folders of test programs; empty selects those that the suite carries.
     cases: Arc<[PathBuf]>,
     seed: u32,
-    /// The first layouts that cases requested since [`Self::take_requested`] was last called, for the report.
+    /// The first layouts that cases requested since [`Self::take_requested`] was last called; a report shows them for a
+    /// failed case.
     requested: Arc<Mutex<Vec<RequestedLayout>>>,
 }
 
-/// A layout that a case requested.
+/// A layout that a case requested from [`Context::layout`].
 #[derive(Debug, Clone, PartialEq)]
 struct RequestedLayout {
     spec: FamilySpec,
@@ -34,17 +35,17 @@ struct RequestedLayout {
     layout: Layout,
 }
 
-/// Max number of requested layouts that the report of a case lists.
+/// Max number of requested layouts that are recorded for the report of a case.
 const MOST_REQUESTED: usize = 4;
 
-/// How many variants (tensor shapes, numbers of warps) of each subject are checked.
+/// How many variants (tensor shapes, numbers of warps) of each subject (such as a pair of layouts) a run checks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Thoroughness {
-    /// Every subject (such as a pair of layouts) on a few tensors, chosen so that all shapes and numbers of warps occur
-    /// equally often: minutes for a target.
+    /// Every subject on a few tensors, chosen so that all shapes and numbers of warps occur equally often: takes
+    /// minutes for a target.
     #[default]
     Usual,
-    /// Every subject on every tensor: hours for a target.
+    /// Every subject on every tensor: takes hours for a target.
     Thorough,
 }
 
@@ -75,7 +76,7 @@ impl Context {
         }
     }
 
-    /// Sets how many variants of each subject are checked.
+    /// Sets how many variants of each subject (such as a pair of layouts) are checked.
     #[must_use]
     pub fn with_thoroughness(self, thoroughness: Thoroughness) -> Self {
         Self { thoroughness, ..self }
@@ -93,19 +94,19 @@ impl Context {
         Self { devices: Some(Arc::new(TestedDevice::named(requested))), ..self }
     }
 
-    /// Replaces the folders of test programs that the suite carries.
+    /// Sets the folders of test programs, in place of those that the suite carries.
     #[must_use]
     pub fn with_cases(self, folders: &[PathBuf]) -> Self {
         Self { cases: folders.into(), ..self }
     }
 
-    /// Sets the first seed of random cases.
+    /// Sets the first seed for cases that are generated at random.
     #[must_use]
     pub fn with_seed(self, seed: u32) -> Self {
         Self { seed, ..self }
     }
 
-    /// Returns the first seed of random cases; the other seeds follow it consecutively.
+    /// Returns the first seed for cases that are generated at random; the other seeds follow it consecutively.
     #[must_use]
     pub fn seed(&self) -> u32 {
         self.seed
@@ -123,8 +124,8 @@ impl Context {
         self.devices.as_deref()
     }
 
-    /// Selects the variants of subject number `subject` to check: `usual` of those that pass `good`, or all of those in
-    /// a thorough run.
+    /// Selects the variants of a subject to check, where `subject` is its index: `usual` of the candidates that pass
+    /// `good`, or all of those in a thorough run.
     ///
     /// The selection rotates from subject to subject, so that over many subjects each variant occurs about equally
     /// often. If no variant passes `good`, one is returned all the same, so that its failure shows the reason.
@@ -172,10 +173,10 @@ impl Context {
     /// Returns the layout that `spec` (a family and its parameters) names for a tensor of `shape`.
     ///
     /// # Errors
-    /// [`FamilyError`].
+    /// [`FamilyError`] if the family is unknown or rejects the parameters or the shape.
     pub fn layout(&self, spec: &FamilySpec, shape: &[u64]) -> Result<Layout, FamilyError> {
         let layout = self.families().layout(spec, shape)?;
-        // Poisoning is harmless: the list holds complete layouts only.
+        // A lock poisoned by a panic is used all the same: the list holds complete layouts only.
         let mut requested = self.requested.lock().unwrap_or_else(PoisonError::into_inner);
         if requested.len() < MOST_REQUESTED
             && !requested.iter().any(|requested| requested.spec == *spec && requested.shape == shape)
@@ -185,13 +186,13 @@ impl Context {
         Ok(layout)
     }
 
-    /// Clears the record of requested layouts.
+    /// Clears the record of requested layouts, before a case starts.
     pub(crate) fn forget_requested(&self) {
         self.requested.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
-    /// Takes the first layouts that were requested since the last call, each with its spec and shape as text. They are
-    /// what the last case has checked.
+    /// Takes the first layouts that were requested since the last call, each with its spec and shape as text: the
+    /// layouts that the last case checked.
     pub(crate) fn take_requested(&self) -> Vec<(String, Layout)> {
         let requested = std::mem::take(&mut *self.requested.lock().unwrap_or_else(PoisonError::into_inner));
         let attribute_syntaxes = AttributeSyntaxes::from_families(&self.families());
@@ -217,8 +218,8 @@ impl Context {
     }
 }
 
-/// Returns the fraction of `step` times the golden ratio, scaled to 0 to `below - 1`. Any few consecutive steps are
-/// spread evenly.
+/// Returns the fractional part of `step` times the golden ratio, scaled to 0 to `below - 1`: the results of any few
+/// consecutive steps are spread evenly.
 fn golden_ratio_step(step: usize, below: usize) -> usize {
     let fraction = (step as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
     ((fraction * below as u64) >> 32) as usize

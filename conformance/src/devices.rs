@@ -1,13 +1,14 @@
-//! The device that the cases of a worker process use.
+//! The device that the cases of one process of the suite run kernels on.
 
 use std::sync::{Mutex, PoisonError};
 
 use tilewright_plugin::{Device, DeviceError, Target};
 
-/// The device that cases run kernels on: opened by the first case that needs it, kept, and reopened if it was lost.
+/// The device that cases run kernels on. The first case that needs it opens it; it is kept, and reopened after it was
+/// lost.
 #[derive(Default)]
 pub struct TestedDevice {
-    /// Substring of the device's name; empty selects the first device of the target.
+    /// Substring of the device's name, in lower case; empty selects the first device of the target.
     requested: String,
     chosen: Mutex<Option<Box<dyn Device>>>,
 }
@@ -27,7 +28,7 @@ impl TestedDevice {
         self.with_device(target, |device| device.name())
     }
 
-    /// Calls `work` with the target's device.
+    /// Calls `work` with the target's selected device, which is opened if necessary.
     ///
     /// # Errors
     /// [`DeviceError`] if the target has no such device. An error of `work` is part of its own result.
@@ -68,7 +69,7 @@ impl TestedDevice {
         }))
     }
 
-    /// Drops the device after its plugin has lost it.
+    /// Drops the device after its plugin reported that it was lost, so that the next case opens it again.
     pub fn forget(&self) {
         *self.chosen.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }

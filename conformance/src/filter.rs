@@ -14,9 +14,9 @@ pub struct Filter {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("`{glob}` is not a glob: {message}")]
 pub struct FilterError {
-    /// The malformed glob.
+    /// The malformed glob, as the user wrote it.
     pub glob: String,
-    /// The fault of the glob.
+    /// The fault of the glob, as the parser reports it.
     pub message: String,
 }
 
@@ -25,7 +25,7 @@ impl Filter {
     /// alternatives.
     ///
     /// # Errors
-    /// [`FilterError`].
+    /// [`FilterError`] if a glob is malformed.
     pub fn new(globs: &[String]) -> Result<Self, FilterError> {
         let read = |text: &String| {
             let wrong = |error: globset::Error| FilterError { glob: text.clone(), message: error.kind().to_string() };

@@ -1,4 +1,4 @@
-//! Groups of the conformance suite: each lists cases on one theme.
+//! Groups of the conformance suite: each lists the cases on one theme, such as layout conversions.
 
 use thiserror::Error;
 
@@ -9,10 +9,10 @@ pub trait Group: Send + Sync {
     /// Returns the group's name, the first component of the names of its cases.
     fn name(&self) -> &str;
 
-    /// Returns what the case `name` is about, such as an instruction or a layout family; a smoke run covers every
-    /// subject once.
+    /// Returns the subject of the case `name`, such as an instruction or a layout family. A smoke run (a quick run of
+    /// few cases) covers every subject once.
     ///
-    /// `None` if any few cases represent the whole group.
+    /// Returns `None` if any few cases represent the whole group.
     fn subject<'a>(&self, name: &'a str) -> Option<&'a str> {
         let _ = name;
         None
@@ -23,7 +23,7 @@ pub trait Group: Send + Sync {
     fn cases(&self, context: &Context) -> Vec<Case>;
 }
 
-/// A group violates the rules of case names.
+/// A group that violates the rules of case names.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ListError {
@@ -38,7 +38,7 @@ pub enum ListError {
     Name {
         /// The name of the group that listed the case.
         group: String,
-        /// The invalid name.
+        /// The name that violates the rules.
         name: String,
     },
 }

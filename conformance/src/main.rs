@@ -1,4 +1,4 @@
-//! The conformance command; see `docs/conformance.md`.
+//! The conformance command: tests targets with the suite's groups of cases; see `docs/conformance.md`.
 
 use std::process::ExitCode;
 
@@ -19,7 +19,7 @@ use conformance::groups::reduce::Reductions;
 use conformance::groups::scan::Scans;
 use conformance::{CatalogueTargets, Exit, Group, Mandatory, OpenError, Suite, Targets};
 
-/// Returns the groups of the suite.
+/// Returns the groups of cases of this package's suite.
 fn groups() -> Vec<Box<dyn Group>> {
     vec![
         Box::new(Algebra),
@@ -44,8 +44,9 @@ fn groups() -> Vec<Box<dyn Group>> {
     ]
 }
 
-/// Whether a layout conversion is compiled, too. Code generators are slow compared with the emulator and depend on the
-/// kind of kernel, not on the pair of layouts, so two warps and tensors of usual size represent all others.
+/// Whether a layout conversion is also compiled. Code generators are slow compared with the emulator, and their work
+/// depends on the kind of kernel, not on the pair of layouts, so two warps and tensors of 256 to 4096 elements
+/// represent all others.
 fn worth_compiling(conversion: &ConversionCase) -> bool {
     conversion.tensor.setting.warps == 2 && (256..=4096).contains(&conversion.tensor.elements())
 }

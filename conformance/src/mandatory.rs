@@ -13,14 +13,14 @@ pub struct Mandatory {
     levels: BTreeMap<Level, Filter>,
 }
 
-/// A list of mandatory cases is malformed; the fault of its author.
+/// The reason why a list of mandatory cases cannot be used. The fault lies with the author of the list.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum MandatoryError {
     /// The text is not TOML with a table of cases for each level.
     #[error("the list of mandatory cases: {0}")]
     Text(String),
-    /// A glob is malformed.
+    /// A glob of case names is malformed.
     #[error("the list of mandatory cases: {0}")]
     Glob(#[from] FilterError),
 }
@@ -35,7 +35,7 @@ impl Mandatory {
     /// Reads a list from TOML: a table for each level, whose `cases` are globs over case names.
     ///
     /// # Errors
-    /// [`MandatoryError`].
+    /// [`MandatoryError`] if the text is malformed.
     pub fn from_toml(text: &str) -> Result<Self, MandatoryError> {
         let written: BTreeMap<Level, Chosen> =
             toml::from_str(text).map_err(|error| MandatoryError::Text(error.to_string()))?;
@@ -46,12 +46,12 @@ impl Mandatory {
     /// Returns the cases that the suite requires of every target.
     ///
     /// # Errors
-    /// [`MandatoryError`].
+    /// [`MandatoryError`] if the suite's own list is malformed, which tests exclude.
     pub fn standard() -> Result<Self, MandatoryError> {
         Self::from_toml(include_str!("../mandatory.toml"))
     }
 
-    /// Returns the levels up to `level`, each with its mandatory cases among `names`.
+    /// Returns the levels up to `level`, each with the mandatory cases that are among `names`.
     pub fn up_to<'a>(
         &'a self,
         level: Level,

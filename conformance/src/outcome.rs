@@ -7,27 +7,27 @@ use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 use tilewright_layout::Layout;
 
-/// The status of a case's run.
+/// The status of a case after its run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
-    /// Everything that the case asserts holds.
+    /// All assertions of the case hold.
     Pass,
-    /// Something that the case asserts does not hold.
+    /// An assertion of the case does not hold.
     Fail,
-    /// Everything that the case asserts holds, but a count or cost is above its lower bound.
+    /// All assertions of the case hold, but a count or cost is above its lower bound.
     Quality,
-    /// The target cannot do what the case needs; the detail has the reason.
+    /// The target lacks a capability that the case needs; the detail has the reason.
     Unsupported,
-    /// The case was skipped for a reason outside the target.
+    /// The case was skipped for a reason outside the target, such as a device that was not requested.
     Skip,
-    /// The case ended its process, panicked, or broke the plugin's process.
+    /// The case ended its process, panicked, or broke the process of the plugin.
     Crash,
-    /// The case exceeded its time limit.
+    /// The case exceeded its time limit and was ended.
     Timeout,
-    /// The case failed, and passed when repeated.
+    /// The case failed, and passed when it was repeated.
     Flake,
-    /// The case failed, as the list of expected failures predicts.
+    /// The case failed, and the list of expected failures contains it.
     XFail,
     /// The case passed, although a list contains it as failing or unsupported.
     XPass,
@@ -48,13 +48,13 @@ impl Status {
         Self::XPass,
     ];
 
-    /// Whether a case with this status fails the whole run.
+    /// Whether a case with this status makes the whole run fail.
     #[must_use]
     pub fn is_failure(self) -> bool {
         matches!(self, Self::Fail | Self::Crash | Self::Timeout | Self::XPass)
     }
 
-    /// Whether everything that the case asserts holds, in every run.
+    /// Whether all assertions of a case with this status hold, in every run.
     #[must_use]
     pub fn is_right(self) -> bool {
         matches!(self, Self::Pass | Self::Quality)
@@ -123,17 +123,17 @@ impl fmt::Display for Level {
 /// The outcome of one run of a case.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outcome {
-    /// The status, such as passed or failed.
+    /// The status, such as `Pass` or `Fail`.
     pub status: Status,
-    /// The level of evidence; `None` if nothing was shown.
+    /// The level of evidence for the status; `None` if the case gave no evidence.
     pub level: Option<Level>,
     /// The cause of a failure, the reason of an unsupported or skipped case, or the excess over the lower bound; empty
     /// for most passes.
     pub detail: String,
-    /// The run time of the case.
+    /// The time that the case took to run.
     #[serde(rename = "duration_us", with = "microseconds")]
     pub duration: Duration,
-    /// The layouts that a failed case was about, each with a description.
+    /// The layouts that a failed case requested, each with a description, so that reports can draw them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub layouts: Vec<(String, Layout)>,
 }
@@ -141,11 +141,11 @@ pub struct Outcome {
 /// The outcome of one case on one target.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CaseResult {
-    /// The name of the target.
+    /// The name of the target that was tested.
     pub target: String,
-    /// The name of the case.
+    /// The name of the case, unique for the target.
     pub name: String,
-    /// The outcome of the case.
+    /// The outcome of the case: status, evidence and details.
     #[serde(flatten)]
     pub outcome: Outcome,
 }

@@ -1,4 +1,4 @@
-//! Shards: disjoint parts of a run that together are the whole run.
+//! Shards: disjoint parts of a run that together are the whole run, to distribute it over machines.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,14 +6,14 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-/// Part `index` of `of` parts of a run. Only a case's name determines its part, so that it stays when other cases come
-/// or go.
+/// Part `index` of `of` parts of a run. Only a case's name determines its part, so that it stays there when other cases
+/// are added or removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shard {
-    /// Index of the part, from 1.
+    /// Index of the part among all parts, from 1.
     #[serde(rename = "part")]
     pub index: u32,
-    /// Number of parts, at least `index`.
+    /// Number of parts of the run, at least `index`.
     pub of: u32,
 }
 

@@ -1,4 +1,4 @@
-//! Suggests the case name that was probably meant by a glob that matches nothing.
+//! Suggests the case name that the user probably meant by a glob that matches nothing.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use tilewright_target::nearest;
 /// Characters with a special meaning in globs.
 const META: [char; 7] = ['*', '?', '[', ']', '{', '}', ','];
 
-/// Returns a case name, a leading part of one, or a component of one that is similar to the glob; `None` if none is.
+/// Returns a case name, or a leading part or a component of one, that is similar to the glob; `None` if there is none.
 pub(crate) fn suggestion(glob: &str, names: &[String]) -> Option<String> {
     let mut known = String::new();
     for word in glob.trim_end_matches('/').split('/') {
@@ -34,7 +34,7 @@ fn suggested_name_part(glob: &str, names: &[String]) -> Option<String> {
     nearest(strange.next()?, words).map(str::to_owned)
 }
 
-/// Returns the end of an error message that makes the suggestion; empty without one.
+/// Returns the end of an error message that suggests `near`; empty without a suggestion.
 pub(crate) fn did_you_mean(near: Option<&str>) -> String {
     near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"))
 }

@@ -1,4 +1,4 @@
-//! The interface through which the suite gets targets.
+//! The interface through which the suite gets the targets to test.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -14,10 +14,10 @@ pub trait Targets: Send + Sync {
     /// Returns the descriptions of the known targets, by name; opens no plugin.
     fn list(&self) -> Vec<&TargetDescription>;
 
-    /// Opens a target by name.
+    /// Opens a target by name, through the plugin that serves it.
     ///
     /// # Errors
-    /// [`OpenError`].
+    /// [`OpenError`] if no target has the name or its plugin does not work.
     fn open(&self, name: &str) -> Result<Arc<dyn Target>, OpenError>;
 
     /// Returns the plugin that serves a target; `None` if there is none or it is statically linked.
@@ -37,15 +37,15 @@ pub trait Targets: Send + Sync {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum OpenError {
-    /// There is no such target, plugin file or target file; an error of the caller.
+    /// There is no such target, plugin file or target file; the fault lies with the caller.
     #[error("{0}")]
     Unknown(String),
     /// The target is known, but its plugin is missing or does not work.
     #[error("target `{target}` cannot be opened: {message}")]
     Broken {
-        /// The name of the target.
+        /// The name of the target that cannot be opened.
         target: String,
-        /// The error and its remedy.
+        /// The error, and its remedy.
         message: String,
     },
 }

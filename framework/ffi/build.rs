@@ -1,4 +1,4 @@
-//! Sets the file name under which the shared library is installed.
+//! Build script: sets the file name (soname) under which the shared library is installed.
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");

@@ -10,13 +10,13 @@ fn main() {
     if let Ok(directory) = std::env::var("DEP_TILEWRIGHT_LLVM_LIBDIR") {
         println!("cargo:rustc-link-arg=-Wl,-rpath,{directory}");
     }
-    // If this toolchain has no linker, it is searched for again at run time.
+    // If the toolchain has no linker, the plugin searches for one at run time.
     if let Some(linker) = toolchain_linker() {
         println!("cargo:rustc-env=TILEWRIGHT_BUILD_LLD={}", linker.display());
     }
 }
 
-/// Returns the path of `rust-lld` in the toolchain of this build; `None` if the toolchain has none.
+/// Returns the path of `rust-lld` in the Rust toolchain that runs this build; `None` if the toolchain has none.
 fn toolchain_linker() -> Option<PathBuf> {
     let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let host = std::env::var("HOST").ok()?;

@@ -1,8 +1,9 @@
 //! Finds the LLVM shared library, prints its link arguments, and passes its directory to dependents.
 //!
-//! The Rust toolchain ships such a library, so a fresh machine needs nothing else. `TILEWRIGHT_LLVM_LIB_DIR` names the
-//! directory of another LLVM of the same major version. Link arguments apply only to the package that prints them:
-//! crates that link a program or shared library read `DEP_TILEWRIGHT_LLVM_LIBDIR` and add their own run paths.
+//! The Rust toolchain ships such a library, so a fresh machine needs nothing else. `TILEWRIGHT_LLVM_LIB_DIR` selects
+//! the directory of another LLVM of the same major version. Cargo applies link arguments only to the package whose
+//! build script prints them. So crates that link a program or shared library read `DEP_TILEWRIGHT_LLVM_LIBDIR` and add
+//! their own run paths.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -30,7 +31,7 @@ fn main() {
     }
 }
 
-/// Returns the directory and the link name of the LLVM library to use.
+/// Returns the directory of the LLVM library to use, and its name for the linker, such as `LLVM-22`.
 fn find() -> Result<(PathBuf, String), String> {
     let directory = match std::env::var_os(OVERRIDE) {
         Some(directory) => PathBuf::from(directory),
@@ -57,7 +58,7 @@ fn toolchain_libraries() -> Result<PathBuf, String> {
     Ok(Path::new(sysroot.trim()).join("lib"))
 }
 
-/// Returns the link names (such as `LLVM-22`) of the files `libLLVM-*.so` in a directory.
+/// Returns the linker names (such as `LLVM-22`) of the files `libLLVM-*.so` in a directory, sorted.
 fn library_names(directory: &Path) -> Result<Vec<String>, String> {
     let entries =
         std::fs::read_dir(directory).map_err(|error| format!("cannot read {}: {error}", directory.display()))?;

@@ -7,7 +7,7 @@ use tilewright::{ProgramError, RequestError};
 use tilewright_emulator::{Fault, FaultKind};
 use tilewright_kernel::SourceLocation;
 
-/// Makes the exception `class` of `tilewright.errors` with a message and attributes.
+/// Makes an exception of the class named `class` in `tilewright.errors`, with a message and attributes.
 fn exception(py: Python<'_>, class: &str, message: &str, attributes: &Bound<'_, PyDict>) -> PyErr {
     let raised = py
         .import("tilewright.errors")
@@ -16,12 +16,13 @@ fn exception(py: Python<'_>, class: &str, message: &str, attributes: &Bound<'_, 
     raised.map_or_else(|error| error, PyErr::from_value)
 }
 
-/// Makes the exception of an invalid argument or an unknown name.
+/// Makes the exception for an invalid argument or an unknown name (`InputError`).
 pub fn input(py: Python<'_>, message: &str) -> PyErr {
     exception(py, "InputError", message, &PyDict::new(py))
 }
 
-/// Makes the exception of a session, a plugin or a code generator.
+/// Makes the exception for a failed request: `InputError` for an unknown target or an invalid layout family, otherwise
+/// `CompileError`.
 pub fn pipeline(py: Python<'_>, error: &RequestError) -> PyErr {
     match error {
         RequestError::Target(_) | RequestError::Family(_) => input(py, &error.to_string()),
@@ -29,7 +30,8 @@ pub fn pipeline(py: Python<'_>, error: &RequestError) -> PyErr {
     }
 }
 
-/// Makes the exception of a program that does not compile, with its line and column in the program's text.
+/// Makes the exception for a program that does not compile, with the error's line and column in the program's text:
+/// `UnsupportedError` if the target lacks something, otherwise `CompileError`.
 pub fn program(py: Python<'_>, error: &ProgramError) -> PyErr {
     let attributes = PyDict::new(py);
     let located = error.location().map_or(Ok(()), |location| {
@@ -39,7 +41,8 @@ pub fn program(py: Python<'_>, error: &ProgramError) -> PyErr {
     located.map_or_else(|error| error, |()| exception(py, class, &error.to_string(), &attributes))
 }
 
-/// Makes the exception of a run.
+/// Makes the exception for a failed run on the emulator: `Fault` with attributes that locate it, `UnsupportedError` if
+/// the target lacks the shared memory, or `InputError` for wrong arguments.
 pub fn run(py: Python<'_>, error: &RunError) -> PyErr {
     match error {
         RunError::Fault(fault) if error.is_unsupported() => {
@@ -69,14 +72,15 @@ fn fault_attributes<'py>(py: Python<'py>, fault: &Fault) -> PyResult<Bound<'py, 
     Ok(attributes)
 }
 
-/// Returns the lines of a source location, innermost first, as (file, line, column).
+/// Returns the source lines of an operation as (file, line, column), the innermost inlined call first. `source` is the
+/// location's text from the kernel IR.
 fn frames(source: Option<&str>) -> Vec<(String, u32, u32)> {
     let location = source.and_then(SourceLocation::parse);
     let frames = location.iter().flat_map(SourceLocation::frames);
     frames.map(|frame| (frame.file.clone(), frame.line, frame.column)).collect()
 }
 
-/// Returns the name of a kind of fault in Python.
+/// Returns the name of a kind of fault, the attribute `kind` of the Python exception `Fault`.
 fn kind(kind: &FaultKind) -> &'static str {
     match kind {
         FaultKind::OutOfBounds { .. } => "out_of_bounds",
@@ -102,7 +106,8 @@ fn kind(kind: &FaultKind) -> &'static str {
     }
 }
 
-/// The reason why code was not generated, found without the interpreter's lock.
+/// The reason why code was not generated. Code is generated without the interpreter's lock, so that the exception is
+/// made later ([`Refused::raise`]).
 pub enum Refused {
     /// A plugin cannot be opened.
     Input(String),
@@ -111,7 +116,7 @@ pub enum Refused {
 }
 
 impl Refused {
-    /// Makes the exception.
+    /// Makes the Python exception for this reason.
     pub fn raise(self, py: Python<'_>) -> PyErr {
         match self {
             Self::Input(message) => exception(py, "CompileError", &message, &PyDict::new(py)),

@@ -30,13 +30,16 @@ impl Kernel {
     }
 }
 
-/// An argument from Python: the width of a scalar and its bits; or 0, the byte offset in a buffer and the buffer's index.
+/// An argument of a launch from Python: the width of a scalar in bits, its bits, and an unused number; or for a pointer
+/// 0, the offset in bytes, and the index of the buffer.
 type Argument = (u32, u64, usize);
 
-/// The result of a run in Python: the new contents of each buffer, None if it is unchanged; the counts; the printed lines.
+/// The result of a run in Python: the new contents of each buffer, or None for an unchanged one; the counts of the run
+/// by name; the lines that the kernel printed.
 type Outcome<'py> = (Vec<Option<Bound<'py, PyBytes>>>, Bound<'py, PyDict>, Vec<String>);
 
-/// Returns the buffers of a launch, at their addresses if there are any.
+/// Returns the buffers of a launch, given the contents of each buffer and, if the kernel loads pointers from memory,
+/// the address of each.
 fn host_buffers<'a>(bytes: &[&'a [u8]], addresses: Option<&[u64]>) -> Vec<HostBuffer<'a>> {
     let address = |index: usize| addresses.and_then(|addresses| addresses.get(index).copied());
     let buffers = bytes.iter().enumerate();

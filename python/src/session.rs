@@ -21,12 +21,12 @@ pub struct Session {
     session: tilewright::Session,
     dialects: Dialects,
     imports: Imports,
-    /// Manifests or libraries of the code generators.
+    /// Paths of the manifests or libraries of the plugins that generate code.
     generators: Vec<PathBuf>,
     code: OnceLock<Result<tilewright::Session, String>>,
 }
 
-/// Returns the built-in targets and those in these directories.
+/// Returns the built-in targets together with those whose target files are in `directories`.
 fn catalogue(directories: &[PathBuf]) -> Result<tilewright::target::Catalogue, String> {
     let mut catalogue = tilewright_targets::catalogue().map_err(|error| error.to_string())?;
     for directory in directories {
@@ -169,7 +169,8 @@ impl Session {
 }
 
 impl Session {
-    /// Returns the `Session` whose plugins generate code.
+    /// Returns the session with the plugins in `generators`, opened at the first call; an error if none of them can be
+    /// loaded.
     fn code(&self) -> Result<&tilewright::Session, &String> {
         let opened = self.code.get_or_init(|| {
             let mut registry = Registry::new();
@@ -179,7 +180,7 @@ impl Session {
                     rejected.push(error.to_string());
                 }
             }
-            // Some plugins may lack what others have, such as LLVM.
+            // It is enough that one plugin can be loaded: another may lack something here, such as LLVM.
             if rejected.len() == self.generators.len() && !rejected.is_empty() {
                 return Err(rejected.join("; "));
             }

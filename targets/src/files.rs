@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use tilewright_target::{Catalogue, CatalogueError};
 
-/// The environment variable with the search path: directories of further target files.
+/// Environment variable that lists directories with further target files.
 pub const SEARCH_PATH: &str = "TILEWRIGHT_TARGET_PATH";
 
 /// File name (with its extension) and text of each built-in target file, sorted by file name.

@@ -9,7 +9,7 @@ use tilewright_plugin::{Device, DeviceError, Target};
 
 use crate::{Pack, PackIndex, PackedCase, Played, TimingOptions, run_packed_case};
 
-/// Exit status if a case failed; equal to that of a run of the suite.
+/// Exit status if a case failed; equal to the exit status of the full suite for a failed case.
 const FAILED: u8 = 1;
 const USAGE: u8 = 2;
 const HARNESS: u8 = 3;
@@ -20,16 +20,16 @@ pub struct PlayCommand {
     /// The folder that `conformance pack` wrote.
     #[arg(value_name = "DIR")]
     folder: PathBuf,
-    /// Only cases whose names begin with one of these.
+    /// Only cases whose names begin with one of these prefixes; empty selects all cases.
     #[arg(value_name = "NAME")]
     names: Vec<String>,
-    /// Substring of the device's name; the first match is used.
+    /// Substring of the device's name; the first device that matches is used.
     #[arg(long, value_name = "NAME", default_value = "")]
     device: String,
     /// List the devices that run the pack's target, and run nothing.
     #[arg(long)]
     list_devices: bool,
-    /// Timed launches of each kernel; 0 for none.
+    /// Number of timed launches of each kernel; 0 turns timing off.
     #[arg(long, value_name = "N", default_value_t = TimingOptions::default().repetitions)]
     repetitions: u32,
     /// Number of launches of each kernel before the first timed one.
@@ -38,17 +38,17 @@ pub struct PlayCommand {
     /// Print the results as one JSON object.
     #[arg(long)]
     json: bool,
-    /// Also write the results to this file, as that object.
+    /// Also write the results to this file, as the JSON object that `--json` prints.
     #[arg(long, value_name = "FILE")]
     results: Option<PathBuf>,
 }
 
-/// The reason for an early exit: exit status and message.
+/// The exit status of a run that ends before any result, and the message for the user.
 struct Stop(u8, String);
 
 impl PlayCommand {
-    /// Runs the cases of the pack, reports the results, and returns the exit status. `open` returns the target of the
-    /// pack; the cases run on its devices.
+    /// Runs the cases of the pack, reports the results, and returns the exit status. `open` returns the target that the
+    /// pack's index describes; the cases run on the devices of this target.
     pub fn run(&self, open: impl Fn(&PackIndex) -> Result<Arc<dyn Target>, String>) -> u8 {
         match self.obey(open) {
             Ok(right) => u8::from(!right) * FAILED,

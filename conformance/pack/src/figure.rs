@@ -1,9 +1,10 @@
-//! The figure (plot of measurements) that a case belongs to: a figure compares several variants at several points.
+//! The figure (plot of measurements) that a case belongs to. A figure compares variants, such as kinds of plans, at
+//! several points, such as shapes.
 
 use serde::{Deserialize, Serialize};
 
-/// The place of a case in a figure (plot of measurements): the figure, the point there (such as a shape), and the
-/// variant, one of those that are compared at the point.
+/// The place of a case in a figure (plot of measurements): the point on the figure's axis, such as a shape, and the
+/// variant, such as a kind of plan, that the case measures at this point.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Figure {
     /// The name of the figure, such as `transpose`.

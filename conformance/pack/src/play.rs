@@ -1,4 +1,4 @@
-//! Runs the cases of a pack on a device.
+//! Runs the cases of a pack (a folder of compiled test cases) on a device.
 
 use tilewright_plugin::{Device, DeviceError};
 use tilewright_verify::{CheckFailure, check_loaded};
@@ -7,7 +7,7 @@ use crate::{
     Pack, PackError, PackedCase, PackedTestCase, PlayedCase, PlayedOutcome, PlayedStatus, Times, TimingOptions,
 };
 
-/// The reason why a launch gave no result.
+/// The reason why a launch had no result that could be compared: the pack or the device.
 enum Stopped {
     Pack(PackError),
     Device(DeviceError),
@@ -25,9 +25,10 @@ impl From<DeviceError> for Stopped {
     }
 }
 
-/// Runs a case of a pack: each launch once on the initial buffers, which are then compared, then repeatedly for timing.
+/// Runs a case of a pack: each launch once on the initial buffers, to compare the results, then repeatedly for timing.
 ///
-/// The result describes the first launch that failed. The flag is true if the device may have been lost.
+/// The result describes the first launch that failed. The flag is true if the device may be lost (unusable after a
+/// fault), so that the caller opens it again.
 pub fn run_packed_case(
     pack: &Pack,
     case: &PackedCase,
@@ -50,7 +51,7 @@ pub fn run_packed_case(
 }
 
 impl Stopped {
-    /// Returns the outcome of the case, and whether the device may have become unusable.
+    /// Returns the outcome of the case, and whether the device may have become unusable, so that it must be reopened.
     fn outcome(self) -> (PlayedOutcome, bool) {
         let without_times = |status, detail| PlayedOutcome { status, detail, times: None };
         match self {

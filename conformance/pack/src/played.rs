@@ -9,7 +9,7 @@ use crate::{Figure, Maker, PackIndex, PackedCase, PackedPrediction, Times, VERSI
 /// The results of running a pack, with the environment that is needed to reproduce them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Played {
-    /// Version of the pack's format.
+    /// Version of the pack's file format.
     pub version: u32,
     /// Version of the program that ran the pack.
     pub player: String,
@@ -17,16 +17,16 @@ pub struct Played {
     pub host: PlayedHost,
     /// The device's name and driver, as it reports them.
     pub device: String,
-    /// The name of the pack's target.
+    /// The name of the pack's target, such as `h100`.
     pub target: String,
-    /// The architecture of the pack's target.
+    /// The architecture of the pack's target, such as `sm_90a`.
     pub architecture: String,
     /// The version of the suite that wrote the pack.
     pub suite: String,
-    /// The plugin that compiled the pack.
+    /// The plugin that compiled the pack; `None` if the writer of the pack had the target linked in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plugin: Option<Maker>,
-    /// The pack's date; `None` if unknown.
+    /// The date of the pack, as the user who wrote it gave it; `None` if it was not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub date: Option<String>,
     /// The results of the cases, sorted by name.
@@ -48,11 +48,11 @@ pub struct PlayedHost {
 pub enum PlayedStatus {
     /// All buffers hold their expected contents.
     Pass,
-    /// A buffer does not hold its expected contents, or the device did not complete the launch.
+    /// A buffer does not hold its expected contents, or a launch did not complete on the device.
     Fail,
-    /// The device cannot run the case.
+    /// The device lacks a feature that the case needs.
     Unsupported,
-    /// The pack is inconsistent.
+    /// The case is inconsistent or unreadable in the pack, so the device was not tested.
     Broken,
 }
 
@@ -67,30 +67,30 @@ impl fmt::Display for PlayedStatus {
     }
 }
 
-/// The outcome of one launch.
+/// The outcome of one launch of a case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlayedOutcome {
     /// The status of the launch.
     pub status: PlayedStatus,
     /// Description of the failure; empty if the launch passed.
     pub detail: String,
-    /// Times of the kernel; `None` if the device has no clock.
+    /// Times of repeated launches of the kernel; `None` if the device has no clock or timing is off.
     pub times: Option<Times>,
 }
 
 /// The result of a case of a pack.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PlayedCase {
-    /// The case's name.
+    /// The case's name in the suite.
     pub name: String,
     /// The status of the first launch that did not pass; `Pass` if all did.
     pub status: PlayedStatus,
     /// Description of the failure; empty if the case passed.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub detail: String,
-    /// For each launch that ran, the times of the kernel; `None` if the device has no clock.
+    /// For each launch that ran, the times of its kernel; `None` if the kernel was not timed.
     pub times: Vec<Option<Times>>,
-    /// For each launch, the plan's prediction; `None` if there is none.
+    /// For each launch, the plan's prediction of cycles and operations; `None` if the pack has none.
     pub predicted: Vec<Option<PackedPrediction>>,
     /// The figure of measurements, with point and variant, that the case belongs to; `None` if it belongs to none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -100,7 +100,7 @@ pub struct PlayedCase {
 impl PlayedCase {
     pub(crate) fn of(case: &PackedCase, outcomes: Vec<PlayedOutcome>) -> Self {
         let wrong = outcomes.iter().find(|outcome| outcome.status != PlayedStatus::Pass);
-        // A case without a launch has shown nothing.
+        // A case without launches tested nothing, so it must not pass.
         let nothing = || (PlayedStatus::Broken, "the case has no launches".to_owned());
         let (status, detail) = match (wrong, outcomes.is_empty()) {
             (Some(wrong), _) => (wrong.status, wrong.detail.clone()),
@@ -117,13 +117,14 @@ impl PlayedCase {
         }
     }
 
-    /// Returns the median time of the case's first launch, in nanoseconds; `None` if it was not timed.
+    /// Returns the median time of the case's first launch, in nanoseconds; `None` if the launch was not timed.
     #[must_use]
     pub fn median(&self) -> Option<u64> {
         Some((*self.times.first()?)?.median)
     }
 
-    /// Returns the predicted cycles of a block for all repetitions in the first launch; `None` without a prediction.
+    /// Returns the predicted cycles of a block for all repetitions in the case's first launch; `None` without a
+    /// prediction.
     #[must_use]
     pub fn cycles(&self) -> Option<f64> {
         let predicted = (*self.predicted.first()?)?;
@@ -150,7 +151,7 @@ impl Played {
         }
     }
 
-    /// Whether no case failed or was broken.
+    /// Whether no case has the status `Fail` or `Broken`; unsupported cases are accepted.
     #[must_use]
     pub fn is_right(&self) -> bool {
         !self.cases.iter().any(|case| matches!(case.status, PlayedStatus::Fail | PlayedStatus::Broken))

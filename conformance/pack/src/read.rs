@@ -1,4 +1,4 @@
-//! Reads a pack and validates all of its contents.
+//! Reads a pack (a folder of compiled test cases), and validates code and buffers as they are read.
 
 use std::fs;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -13,60 +13,62 @@ use tilewright_verify::case::{CaseBuffer, CaseElement, CaseValue, Expectation, T
 use crate::write::{BUFFERS, CODE, INDEX};
 use crate::{PackIndex, PackedArgument, PackedBuffer, PackedCase, PackedExpectation, PackedTestCase, Span, VERSION};
 
-/// A pack in a folder, whose index has been read and validated.
+/// A pack (a folder of compiled test cases), whose index has been read. Code and buffers are read and validated when a
+/// launch needs them, since they may be large.
 #[derive(Debug)]
 pub struct Pack {
-    /// The contents of the file `index.json`.
+    /// The contents of the pack's file `index.json`.
     pub index: PackIndex,
     folder: PathBuf,
     buffers: fs::File,
     length: u64,
 }
 
-/// The reason why a pack or a part of it cannot be used; the fault of whoever wrote or copied it.
+/// The reason why a pack or a part of it cannot be used. The fault lies with the writer of the pack or with its
+/// copying.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum PackError {
     /// A file is missing or cannot be read.
     #[error("{file}: {source}")]
     File {
-        /// The path of the file.
+        /// The path of the unreadable file.
         file: PathBuf,
         /// The error of the operating system.
         source: io::Error,
     },
-    /// The pack's index is malformed.
+    /// The pack's index is not valid JSON or lacks fields.
     #[error("{file}: {source}; expected the index of a pack that `conformance pack` wrote")]
     Index {
-        /// The path of the index.
+        /// The path of the index file.
         file: PathBuf,
-        /// The error with line and column.
+        /// The parser's error, with line and column.
         source: serde_json::Error,
     },
-    /// The pack has another format version, given here.
+    /// The pack has another format version, given here, than [`VERSION`].
     #[error("the pack has version {0}, this program reads {VERSION}: create it with the same release")]
     Version(u64),
-    /// A case of the pack is inconsistent.
+    /// A case refers to code, kernels or buffers that the pack does not contain or that contradict the case.
     #[error("case `{case}`: {message}")]
     Case {
-        /// The case's name.
+        /// The name of the inconsistent case.
         case: String,
         /// The inconsistency found in the case.
         message: String,
     },
 }
 
-/// The fields that `index.json` has in all format versions.
+/// The one field that `index.json` has in all format versions, so that the version is known before the rest is read.
 #[derive(serde::Deserialize)]
 struct AnyVersion {
     version: u64,
 }
 
 impl Pack {
-    /// Opens the pack in a folder.
+    /// Opens the pack in a folder: reads the index and opens the file of the buffers.
     ///
     /// # Errors
-    /// [`PackError`].
+    /// [`PackError`] if a file is missing, the index is malformed, or its version is another.
     pub fn open(folder: &Path) -> Result<Self, PackError> {
         let failed = |file: &Path, source| PackError::File { file: file.to_owned(), source };
         let file = folder.join(INDEX);
@@ -84,10 +86,10 @@ impl Pack {
         Ok(Self { index, folder: folder.to_owned(), buffers, length })
     }
 
-    /// Reads the compiled code of a launch.
+    /// Reads the compiled code of a launch of the case.
     ///
     /// # Errors
-    /// [`PackError`].
+    /// [`PackError`] if the pack does not list the code, or a file of it is missing or has an invalid name.
     pub fn code(&self, case: &PackedCase, test_case: &PackedTestCase) -> Result<Artifact, PackError> {
         let wrong = |message: String| PackError::Case { case: case.name.clone(), message };
         let code = self.index.codes.get(test_case.code);
@@ -105,10 +107,11 @@ impl Pack {
         Ok(Artifact { payloads, kernels: code.kernels.clone(), accepted_by: code.taken_by.clone() })
     }
 
-    /// Builds a launch to be run, without checks of the plan's counts, since a pack does not contain them.
+    /// Builds a launch to be run. It is not checked against operation counts of the plan, since a pack does not contain
+    /// them.
     ///
     /// # Errors
-    /// [`PackError`].
+    /// [`PackError`] if an argument or a buffer of the launch is inconsistent.
     pub fn launch(&self, case: &PackedCase, test_case: &PackedTestCase) -> Result<TestLaunch, PackError> {
         let given = |argument: &PackedArgument| match *argument {
             PackedArgument::Buffer(number) => CaseValue::Buffer(number),
@@ -126,7 +129,7 @@ impl Pack {
         })
     }
 
-    /// Reads the buffers of a launch, with contents and expectations.
+    /// Reads the buffers of a launch, with contents before it and expectations after it.
     fn buffers(&self, case: &PackedCase, test_case: &PackedTestCase) -> Result<Vec<CaseBuffer>, PackError> {
         let wrong = |message: String| PackError::Case { case: case.name.clone(), message };
         for argument in &test_case.arguments {

@@ -1,4 +1,4 @@
-//! Prints the results of a pack as tables for people.
+//! Prints the results of running a pack (a folder of compiled test cases) as tables for people.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
@@ -17,7 +17,7 @@ impl fmt::Display for Played {
     }
 }
 
-/// Writes the number of cases of each group of the suite by status, and the groups' times.
+/// Writes, for each group of cases in the suite, the number of cases by status, and the groups' times.
 fn groups(f: &mut fmt::Formatter<'_>, cases: &[PlayedCase]) -> fmt::Result {
     let mut groups: BTreeMap<&str, Vec<&PlayedCase>> = BTreeMap::new();
     for case in cases {
@@ -44,8 +44,8 @@ fn microseconds(nanoseconds: u64) -> String {
     format!("{:.2}", nanoseconds as f64 / 1000.0)
 }
 
-/// Writes a table for each figure: the predicted and the measured speedup of each variant at each point over the
-/// baseline.
+/// Writes a table for each figure (plot of measurements): the predicted and the measured speedup of each variant at
+/// each point over the figure's baseline at this point.
 fn stats(f: &mut fmt::Formatter<'_>, cases: &[PlayedCase]) -> fmt::Result {
     let mut points: BTreeMap<(&str, &str), Vec<&PlayedCase>> = BTreeMap::new();
     for case in cases {
@@ -79,7 +79,7 @@ fn row(case: &PlayedCase, base: Option<&PlayedCase>) -> String {
     let time = |case: &PlayedCase| case.median().map(|time| time as f64);
     let variant = case.figure.as_ref().map_or("", |figure| &figure.variant);
     let mut row = String::new();
-    // Writing to a `String` does not fail.
+    // Writing to a `String` does not fail, so the result is ignored.
     let _ = write!(
         row,
         "{variant:12} {:>10} {:>10} {:>10} {:>10}",

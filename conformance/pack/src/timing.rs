@@ -1,15 +1,15 @@
-//! Times launches by the device's clock.
+//! Times launches of a kernel by the device's clock.
 
 use serde::{Deserialize, Serialize};
 use tilewright::run::LoadedLaunch;
 use tilewright_plugin::DeviceError;
 
-/// How often a kernel is launched for timing.
+/// The number of launches of a kernel that is timed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimingOptions {
-    /// Number of launches before the first timed one.
+    /// Number of launches before the first timed one, so that caches and clock rates settle.
     pub warm_up: u32,
-    /// Number of timed launches.
+    /// Number of timed launches, after the ones for warming up.
     pub repetitions: u32,
 }
 
@@ -19,25 +19,26 @@ impl Default for TimingOptions {
     }
 }
 
-/// Times of several launches of one kernel, in nanoseconds.
+/// Times of several launches of one kernel on a device, in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Times {
-    /// The shortest time.
+    /// The shortest time, in nanoseconds.
     pub least: u64,
-    /// The median time.
+    /// The median time, in nanoseconds; of an even number of times, the greater of the middle two.
     pub median: u64,
-    /// The longest time.
+    /// The longest time, in nanoseconds.
     pub most: u64,
-    /// The number of timed launches.
+    /// The number of timed launches, without the launches for warming up.
     pub launches: u32,
 }
 
 impl Times {
-    /// Launches a kernel repeatedly and measures the times; `None` if the device reports no times. The contents of the
-    /// buffers are undefined afterwards.
+    /// Launches a kernel repeatedly and measures the times; `None` if the device reports no times or no launch is
+    /// timed. The contents of the buffers are undefined afterwards, since each launch overwrites the results of the one
+    /// before.
     ///
     /// # Errors
-    /// [`DeviceError`] of a launch.
+    /// [`DeviceError`] if a launch fails.
     pub fn of(launch: &mut LoadedLaunch<'_>, timing: TimingOptions) -> Result<Option<Self>, DeviceError> {
         let mut times = Vec::new();
         for repetition in 0..timing.warm_up.saturating_add(timing.repetitions) {

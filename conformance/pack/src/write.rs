@@ -1,4 +1,4 @@
-//! Writes a pack: a folder of compiled cases with all files that are needed to run them.
+//! Writes a pack: a folder of compiled cases with all files that are needed to run them on another machine.
 
 use std::collections::HashMap;
 use std::fs;
@@ -15,15 +15,15 @@ use crate::{
     PackedPrediction, PackedTestCase, Span,
 };
 
-/// Name of the file with the contents of a pack.
+/// Name of the pack's file that lists its contents, see [`PackIndex`].
 pub(crate) const INDEX: &str = "index.json";
 pub(crate) const BUFFERS: &str = "buffers.bin";
 pub(crate) const CODE: &str = "code";
 
-/// A case to be written to a pack: its launches and their code.
+/// A case to be written to a pack: its launches and the compiled code of each.
 #[derive(Debug)]
 pub struct Packed {
-    /// The case's name.
+    /// The case's name in the suite.
     pub name: String,
     /// Test cases, each with its compiled kernel.
     pub test_cases: Vec<(TestCase, Artifact)>,
@@ -31,7 +31,7 @@ pub struct Packed {
     pub figure: Option<Figure>,
 }
 
-/// A pack that is being written. Equal code and equal contents of buffers are stored once.
+/// A pack that is being written. Equal code and equal contents of buffers are stored once, to keep the pack small.
 pub struct Writer {
     folder: PathBuf,
     index: PackIndex,
@@ -42,7 +42,7 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Starts a pack in a folder that is empty or absent; `index` has the metadata and no cases yet.
+    /// Starts a pack in a folder that is empty or absent; `index` has the pack's metadata and no cases yet.
     ///
     /// # Errors
     /// The folder is not empty or cannot be written.
@@ -58,7 +58,7 @@ impl Writer {
         Ok(Self { folder: folder.to_owned(), index, buffers, length: 0, spans, codes })
     }
 
-    /// Adds a case to the pack.
+    /// Adds a case to the pack: writes its code and the contents of its buffers.
     ///
     /// # Errors
     /// A file cannot be written.
@@ -74,7 +74,7 @@ impl Writer {
         self.index.left_out.push(LeftOut { name: name.to_owned(), reason });
     }
 
-    /// Writes the index, without which a folder is not a pack.
+    /// Writes the index of the pack. A folder without it is not a pack, so an interrupted run leaves no incomplete one.
     ///
     /// # Errors
     /// A file cannot be written.

@@ -1,4 +1,4 @@
-//! Times building the layouts of `layouts.json`, including those of the vendors' families.
+//! Times the construction of the layouts of `layouts.json`, including those of the vendors' layout families.
 
 #![allow(missing_docs)]
 

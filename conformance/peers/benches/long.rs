@@ -1,5 +1,5 @@
-//! Compiles long programs to assembly: CPU seconds of each stage and peak memory of the process, by the number of
-//! operations. Each number runs in a process of its own.
+//! Compiles long programs to assembly, and measures the CPU seconds of each stage and the peak memory of the process,
+//! by the number of operations. Each number runs in a process of its own, since peak memory is counted per process.
 
 #![allow(missing_docs)]
 
@@ -12,7 +12,7 @@ use tilewright::{ProgramCompiler, ProgramOptions};
 use tilewright_kernel::Module;
 use tilewright_plugin::{CompileOptions, Emit};
 
-/// Number of operations to compile, for a child process.
+/// Environment variable with the number of operations to compile; set only for child processes.
 const COUNT: &str = "TILEWRIGHT_LONG_PROGRAM";
 const TARGET: &str = "h100";
 
@@ -57,7 +57,7 @@ fn compiled(count: usize) -> Result<(), Box<dyn Error>> {
 fn processor_seconds() -> f64 {
     const TICKS_IN_A_SECOND: f64 = 100.0;
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    // The name of the program, in parentheses, may contain spaces.
+    // The name of the program, in parentheses, may contain spaces, so fields are counted after its end.
     let fields = stat.rsplit(')').next().unwrap_or_default();
     let ticks: Option<f64> = fields.split_whitespace().nth(11).and_then(|ticks| ticks.parse().ok());
     ticks.unwrap_or(0.0) / TICKS_IN_A_SECOND

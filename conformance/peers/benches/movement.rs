@@ -1,8 +1,8 @@
-//! Benchmarks of planning without caches: layout conversions of real kernels, with plain accesses and with all
-//! instructions of the target; and reductions, scans and gathers of the conversions' source layouts.
+//! Benchmarks of planning data movement without caches: layout conversions of real kernels, once with plain accesses
+//! and once with all instructions of the target; and reductions, scans and gathers of the conversions' source layouts.
 //!
-//! The benchmark `all` plans every conversion of the known answers once; `typical` plans the conversion of median
-//! planning time, `slowest` the slowest one.
+//! The benchmark `all` plans every conversion of the known answers once. `typical` plans the conversion with the median
+//! planning time, and `slowest` the conversion with the longest.
 
 #![allow(missing_docs)]
 
@@ -26,7 +26,7 @@ struct Conversion<'a> {
     target: &'a BenchTarget,
 }
 
-/// A target with its instruction table.
+/// A target description with the instruction table of its plugin.
 struct BenchTarget {
     target: TargetDescription,
     rows: Vec<Instruction>,
@@ -40,7 +40,7 @@ impl Conversion<'_> {
         black_box(plan.expect("a plan"));
     }
 
-    /// Returns the best planning time of several runs.
+    /// Returns the shortest planning time of 20 runs, since interruptions only add time.
     fn time(&self, by_rows: bool) -> Duration {
         let tried = (0..20).map(|_| {
             let start = Instant::now();
@@ -99,7 +99,7 @@ fn planning(criterion: &mut Criterion) {
     }
 }
 
-/// Benchmarks plans along the last axis of each conversion's source layout; some layouts have no scan.
+/// Benchmarks plans along the last axis of each conversion's source layout. A layout without a scan is skipped.
 fn along_an_axis(criterion: &mut Criterion) {
     let targets = bench_targets();
     let conversions = conversions(&targets);

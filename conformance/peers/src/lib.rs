@@ -10,11 +10,11 @@ use tilewright_plugin::Target;
 /// A layout whose construction is timed.
 #[derive(Debug, Clone)]
 pub struct LayoutCase {
-    /// Name of the layout in tables.
+    /// Name of the layout in the tables of the comparison.
     pub name: String,
-    /// The layout family and its parameters.
+    /// The layout family and the values of its parameters.
     pub spec: FamilySpec,
-    /// The shape of the tensor.
+    /// The shape of the tensor that the layout distributes.
     pub shape: Vec<u64>,
 }
 
@@ -43,10 +43,10 @@ pub fn with_all_families<T>(work: impl FnOnce(&dyn Families) -> T) -> T {
     work(&FamilySet::new(vec![&Neutral, &nvidia, &amd, &intel]))
 }
 
-/// Returns the target in the file of this name, which must have code generation.
+/// Returns the target that the catalogue's file `name` describes, with code generation.
 ///
 /// # Errors
-/// No file has the name, or no plugin based on LLVM serves its architecture.
+/// The catalogue has no target of the name, or no plugin based on LLVM serves its architecture.
 pub fn target(name: &str) -> Result<Box<dyn Target>, Box<dyn Error>> {
     let catalogue = tilewright_targets::catalogue()?;
     let description = catalogue.get(name)?.clone();
@@ -56,20 +56,20 @@ pub fn target(name: &str) -> Result<Box<dyn Target>, Box<dyn Error>> {
     Ok(Box::new(tilewright_amd::AmdTarget::new(description)?))
 }
 
-/// The layouts on which operations are timed: 128x64 elements over four warps, where a lane holds eight elements along
-/// rows or four along columns; and a layout over four blocks.
+/// The layouts on which operations of the layout library are timed: 128x64 elements over four warps, with either eight
+/// elements along rows or four along columns in each lane; and a layout over four blocks.
 #[derive(Debug)]
 pub struct TimedLayouts {
-    /// Layout with eight elements of a row in each lane; lanes follow rows.
+    /// Layout with eight adjacent elements of a row in each lane; consecutive lanes follow rows.
     pub rows: LinearLayout,
-    /// Layout with four elements of a column in each lane; lanes follow columns.
+    /// Layout with four adjacent elements of a column in each lane; consecutive lanes follow columns.
     pub columns: LinearLayout,
     /// Layout with four blocks along the rows.
     pub blocks: LinearLayout,
 }
 
 impl TimedLayouts {
-    /// Builds the layouts.
+    /// Builds the layouts that operations are timed on.
     ///
     /// # Errors
     /// No error occurs, since the layouts' constants are valid.

@@ -1,9 +1,10 @@
-//! Times the layout library and prints JSON: nanoseconds of each operation and of building each layout.
+//! Times the layout library and prints JSON: nanoseconds of each operation on layouts and of the construction of each
+//! layout.
 //!
 //! Each layout is part of the output, so that `beside_triton.py` can verify that both programs built the same one.
 //!
-//! Calls are timed in batches of some microseconds, and the best batch counts: on a shared machine, interruptions only
-//! add to the time.
+//! Calls are timed in batches of some microseconds, and the fastest batch counts: on a shared machine, interruptions
+//! only add to the time.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -14,9 +15,9 @@ use serde_json::{Value, json};
 use tilewright_layout::{Dim, Families, FamilyError, layout_to_json};
 use tilewright_peers::{LayoutCase, TimedLayouts, cases, with_all_families};
 
-/// Time limit of each measurement.
+/// Time after which a measurement starts no further batch.
 const LONG: Duration = Duration::from_millis(400);
-/// Target time of a batch.
+/// Target time of a batch: long enough for the clock's resolution, short enough to run without interruption.
 const BATCH: Duration = Duration::from_micros(8);
 
 fn main() -> Result<(), Box<dyn Error>> {

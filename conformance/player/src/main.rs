@@ -8,10 +8,10 @@ use clap::Parser;
 use conformance_pack::{PackIndex, PlayCommand};
 use tilewright_plugin::Registry;
 use tilewright_plugin::Target;
-// Imported so that they are linked and their targets registered.
+// Imported so that the linker keeps the plugins and their targets are registered.
 use {tilewright_amd as _, tilewright_intel as _, tilewright_nvidia as _};
 
-/// Runs compiled cases on a GPU, compares their results, and times them.
+/// Runs the compiled cases of a pack on a GPU, compares their results, and times them.
 #[derive(Debug, Parser)]
 #[command(name = "conformance-run", version)]
 #[command(

@@ -9,7 +9,7 @@ use tilewright_layout::{FamilyAttribute, FamilySpec, spec_from_json};
 
 use super::{AnswersError, KnownAnswers, Row};
 
-/// Names of the files with known answers that are searched in a directory.
+/// Names of the files that may hold known answers in a directory; other files are ignored.
 const NAMES: [&str; 3] = ["layouts.jsonl", "algebra.jsonl", "cute_algebra_cases.json"];
 pub(super) const EXPECTED: &str =
     "JSON Lines of layouts, operations or facts, the JSON of CuTe's operations, or a directory with such files";
@@ -81,7 +81,7 @@ fn add_text(answers: &mut KnownAnswers, file: &Path, text: &str) -> Result<(), A
     if rows == 0 { Err(AnswersError::Empty { file: file.to_owned() }) } else { Ok(()) }
 }
 
-/// The fields of a known answer that give its subject; a case parses the whole answer when it runs.
+/// The fields of a known answer that determine its kind and subject; a case parses the whole answer when it runs.
 #[derive(Deserialize)]
 struct Head {
     id: Json,
@@ -110,7 +110,7 @@ impl Head {
     }
 }
 
-/// Returns the layout families of a spec and of the specs nested in it, outermost first.
+/// Returns the names of the layout families of a spec and of the specs nested in it, outermost first.
 fn families(spec: &FamilySpec) -> Vec<String> {
     let inner = spec.attributes.values().filter_map(|value| match value {
         FamilyAttribute::Spec(spec) => Some(&**spec),
@@ -121,7 +121,8 @@ fn families(spec: &FamilySpec) -> Vec<String> {
 }
 
 /// The known answers of the CuTe reference file. Each entry of `cases` has one correct answer. For an entry of
-/// `known_divergences`, one of CuTe's implementations or none is correct; some hard compositions have no result.
+/// `known_divergences`, the answer of one of CuTe's implementations is correct, or of none; some hard compositions have
+/// no result.
 #[derive(Deserialize)]
 struct CuteFile {
     cases: Vec<Json>,

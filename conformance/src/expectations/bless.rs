@@ -1,4 +1,4 @@
-//! Writes the lists of expectations (known deviations) that make a run pass.
+//! Writes the lists of expectations (known deviations) with which a run passes.
 
 use std::collections::BTreeMap;
 
@@ -6,11 +6,11 @@ use super::read::{ExpectationsFile, ExpectationsFileEntry};
 use super::{Entry, Expectations, List};
 use crate::{CaseResult, Status};
 
-/// Returns the text of lists that make a run with these results pass; `results` have not been judged by the lists
-/// `before`.
+/// Returns the text of lists with which a run with these results passes. `before` are the present lists; `results` have
+/// not been judged by them.
 ///
-/// Entries of `before` stay if they match no result or agree with the results that they match. Every other result that
-/// needs an entry is listed by name, grouped by target and reason.
+/// Entries of `before` stay if they match no result or agree with the results that they match, so that hand-written
+/// reasons are kept. Every other result that needs an entry is listed by name, grouped by target and reason.
 ///
 /// # Errors
 /// A message if the lists have a value that TOML cannot represent.
@@ -52,7 +52,7 @@ fn list(written: &mut ExpectationsFile, list: List) -> &mut Vec<ExpectationsFile
     }
 }
 
-/// Whether a result agrees with the entry that matches it; every status agrees with a flake.
+/// Whether a result agrees with the entry that matches it; every status agrees with the entry of a flaky case.
 fn entry_matches(entry: &Entry, result: &CaseResult) -> bool {
     let status = super::verdict(Some(entry), result).0;
     !status.is_failure()

@@ -76,7 +76,7 @@ impl Expectations {
     }
 }
 
-/// Returns the status and the detail of a result, under the entry that matches it if there is one.
+/// Returns the status and the detail of a result, judged by the entry that matches it if there is one.
 fn verdict(entry: Option<&Entry>, result: &CaseResult) -> (Status, String) {
     let (status, detail) = (result.outcome.status, &result.outcome.detail);
     let as_before = || (status, detail.clone());

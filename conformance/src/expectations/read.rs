@@ -10,14 +10,14 @@ use thiserror::Error;
 use super::{Entry, Expectations, List};
 use crate::{Filter, FilterError};
 
-/// The reason why a file of expectations cannot be used; the fault of its author.
+/// The reason why a file of expectations cannot be used. The fault lies with the author of the file.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ExpectationsError {
     /// The file cannot be read.
     #[error("cannot read the lists {}: {error}; `--bless` writes them", file.display())]
     Read {
-        /// The path of the file.
+        /// The path of the unreadable file.
         file: PathBuf,
         /// The error of the operating system.
         error: io::Error,
@@ -25,15 +25,15 @@ pub enum ExpectationsError {
     /// The file is not a list of expectations.
     #[error("{}: {message}", file.display())]
     Text {
-        /// The path of the file.
+        /// The path of the malformed file.
         file: PathBuf,
         /// The violated rule and its position.
         message: String,
     },
-    /// A glob is malformed.
+    /// A glob of target or case names is malformed.
     #[error("{}: {error}", file.display())]
     Glob {
-        /// The path of the file.
+        /// The path of the file with the glob.
         file: PathBuf,
         /// The glob and what is wrong with it.
         error: FilterError,
@@ -63,10 +63,10 @@ pub(super) struct ExpectationsFileEntry {
 }
 
 impl Expectations {
-    /// Reads the lists in a file.
+    /// Reads the lists of expectations in a TOML file.
     ///
     /// # Errors
-    /// [`ExpectationsError`].
+    /// [`ExpectationsError`] if the file cannot be read, is not a list, or has a malformed glob.
     pub fn read(file: &Path) -> Result<Self, ExpectationsError> {
         let unreadable = |error| ExpectationsError::Read { file: file.to_owned(), error };
         Self::parse(file, &std::fs::read_to_string(file).map_err(unreadable)?)

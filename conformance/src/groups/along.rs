@@ -1,4 +1,4 @@
-//! Cases on one axis of a tensor in registers: the input of reductions, scans and gathers.
+//! Cases on one axis of a tensor in registers, the common input of reductions, scans and gathers.
 
 use std::fmt;
 
@@ -14,9 +14,9 @@ use crate::{Context, Verdict};
 /// `blocked-rows/axis1/f16+f32/64x128/w4`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TensorAxis {
-    /// The layout of the tensors.
+    /// The layout that the tensors share.
     pub source: NamedLayout,
-    /// Index of the axis.
+    /// Index of the axis that the operation works along.
     pub axis: usize,
     /// Element types of the tuple's other tensors; empty for a single tensor.
     pub others: Vec<Element>,
@@ -34,8 +34,8 @@ impl fmt::Display for TensorAxis {
 }
 
 impl TensorAxis {
-    /// Returns every axis of every layout, for every element width and number of lanes, each on `usual` tensors
-    /// combined with each of the `tuples`.
+    /// Returns every axis of every layout, for every element width and number of lanes, each on a number of tensors
+    /// (`usual`, unless the run is thorough) combined with each of the `tuples`.
     ///
     /// A tuple gives the element types of its further tensors, each as a distance from the first tensor's type in the
     /// list of element types.
@@ -56,14 +56,14 @@ impl TensorAxis {
         all
     }
 
-    /// Whether the case should also run on a device, which needs code generation: cases with two warps and tensors of
-    /// usual size represent all others.
+    /// Whether the case should also be compiled and run on a device, which takes longer than the emulator: cases with
+    /// two warps and 256 to 2048 elements represent all others.
     #[must_use]
     pub(super) fn is_worth_compiling(&self) -> bool {
         self.tensor.setting.warps == 2 && (256..=2048).contains(&self.tensor.elements())
     }
 
-    /// Returns the axis as a dim.
+    /// Returns the axis as a dim of layouts.
     #[must_use]
     pub fn dim(&self) -> Dim {
         Dim::tensor(self.axis)
@@ -75,7 +75,7 @@ impl TensorAxis {
         [self.tensor.setting.element].iter().chain(&self.others).map(|element| element.bits()).collect()
     }
 
-    /// Builds the layout of the tensors.
+    /// Builds the layout that the tensors share.
     ///
     /// # Errors
     /// The verdict of the case if the layout cannot be built.

@@ -1,19 +1,20 @@
-//! Compiles a module with one kernel and checks the artifact (the compiled code) from outside.
+//! Compiles a module with one kernel and checks the artifact (the compiled code) without running it.
 
 use tilewright_kernel::Module;
 use tilewright_plugin::{Artifact, CompileError, CompileOptions, Emit};
 
 use crate::{Context, Level, Verdict};
 
-/// Returns options that request text to inspect and an object for tools.
+/// Returns options that request assembly, for comparisons, and an object, so that an assembler checks the code.
 pub(super) fn options() -> CompileOptions {
     CompileOptions { emit: vec![Emit::Assembly, Emit::Object], ..CompileOptions::default() }
 }
 
-/// Compiles the module twice; both compilations must give the same code, and the launch sizes must be the module's.
+/// Compiles the module twice. Both compilations must give the same code, and launch metadata with the module's sizes.
 ///
-/// The level of the verdict shows whether a tool of the vendor accepted the code. An object may differ if a tool that
-/// makes it is not deterministic ([`Payload::may_differ`](tilewright_plugin::Payload)); the detail notes this.
+/// The level of the verdict shows whether an assembler, or another tool for the target, accepted the code. An object
+/// may differ if a tool that makes it is not deterministic ([`Payload::may_differ`](tilewright_plugin::Payload)); the
+/// detail notes this.
 pub(super) fn check_compilation(context: &Context, module: &Module) -> Verdict {
     let compile = || context.target().compile(module, &options());
     let artifact = match compile() {
@@ -40,7 +41,7 @@ pub(super) fn check_compilation(context: &Context, module: &Module) -> Verdict {
     }
 }
 
-/// Returns the part of an artifact that must be the same in each compilation.
+/// Returns the artifact without the payloads that may differ between compilations of the same module.
 fn reproducible_artifact(artifact: &Artifact) -> Artifact {
     let mut own = artifact.clone();
     own.payloads.retain(|payload| !payload.may_differ);
@@ -67,7 +68,7 @@ fn check_artifact(module: &Module, artifact: &Artifact) -> Result<(), String> {
     }
     match artifact.payload(Emit::Object) {
         Some(object) if object.bytes.is_empty() => Err("the object is empty".to_owned()),
-        // A compiler without objects gives none; no assembler has checked the code then.
+        // A compiler without objects gives none, and then no assembler has checked the code.
         _ => Ok(()),
     }
 }

@@ -1,4 +1,5 @@
-//! Bulk copy instructions, which copy a box of a tensor or a range of bytes, and the tensor maps of their cases.
+//! Bulk copy instructions, which copy a box (rectangular part) of a tensor or a range of bytes, and the tensor maps of
+//! their cases.
 
 use tilewright_kernel::{Outside, TensorMap};
 use tilewright_plan::movement::PlanContext;
@@ -12,7 +13,7 @@ use crate::{Context, Verdict};
 /// Number of bytes that the cases of 1-D bulk copies copy.
 pub(super) const BULK_COPY_BYTES: u32 = 1040;
 
-/// Returns the operand of an instruction that copies a box of a tensor; `None` if it copies none.
+/// Returns the operand that describes the box of a tensor that an instruction copies; `None` if it copies no box.
 pub(super) fn box_operand(row: &Instruction) -> Option<&TensorCopyOperand> {
     row.operands.iter().find_map(|operand| match operand {
         Operand::Box(operand) => Some(operand),
@@ -20,13 +21,13 @@ pub(super) fn box_operand(row: &Instruction) -> Option<&TensorCopyOperand> {
     })
 }
 
-/// Returns the direction of an instruction's copy, as a word of case names.
+/// Returns the direction of an instruction's copy, as the word that case names use.
 pub(super) fn copy_direction(row: &Instruction) -> &'static str {
     if row.completion == Completion::Mbarrier { "to-shared" } else { "from-shared" }
 }
 
 /// Returns a tensor map for elements of `element_bits` bits whose boxes have the layout `box_layout` in shared memory.
-/// Sizes of boxes are not powers of two if the instruction allows it.
+/// Sizes of boxes are not powers of two if the instruction allows it, to check more than the usual sizes.
 pub(super) fn map_of(operand: &TensorCopyOperand, box_layout: &TensorCopyLayout, element_bits: u32) -> TensorMap {
     let row_bytes = box_layout.row_bytes.unwrap_or(3 * operand.row_granularity);
     let mut box_sizes = vec![row_bytes * 8 / element_bits, 9, 2, 3, 1];
@@ -45,8 +46,8 @@ pub(super) fn bulk_copy_of(row: &Instruction) -> Option<(Option<TensorMap>, u32)
     Some((map, BULK_COPY_BYTES))
 }
 
-/// Builds test cases in which the instruction `row` copies a box of the tensor map `map`, one for each kind of
-/// position: inside of the tensor, across its start, across its end, beyond it.
+/// Builds test cases for the instruction `row`, each copying a box of the tensor map `map`. The positions of the box
+/// are: inside of the tensor, across its start, across its end, beyond it.
 pub(super) fn box_cases(row: &Instruction, map: &TensorMap, lanes: u32) -> Result<Vec<TestCase>, CheckFailure> {
     origins(map).map(|origin| box_copy_case(row, map, &origin, lanes, None)).collect()
 }
@@ -75,7 +76,7 @@ fn origins(map: &TensorMap) -> impl Iterator<Item = Vec<i32>> {
     (0..4).map(|which| map.box_sizes.iter().map(|&size| box_origins(size)[which]).collect())
 }
 
-/// Runs a kernel with a flaw, such as a missing wait, on the emulator.
+/// Runs a kernel with a flaw, such as a missing wait, on the emulator, which must report a fault.
 pub(super) fn run_flawed(row: &Instruction, flaw: BulkFlaw, target: &TargetDescription) -> Result<(), CheckFailure> {
     let lanes = target.lanes.default;
     let case = match bulk_copy_of(row) {

@@ -14,23 +14,23 @@ use crate::{Context, Status};
 
 /// The layouts for one element width and one number of lanes, for every number of warps.
 pub(super) struct LayoutCorpus {
-    /// An element type of the width.
+    /// An element type of the width that the layouts are for.
     pub(super) element: Element,
     /// Register layouts for each number of warps, neutral families first.
     distributed: Vec<(Setting, Vec<NamedLayout>)>,
     /// Shared-memory layouts for each number of warps.
     memory: Vec<(Setting, Vec<NamedLayout>)>,
-    /// Cache of the results of [`LayoutCorpus::is_supported`].
+    /// Cache of the results of [`LayoutCorpus::is_supported`], since building a layout takes time.
     usable: RefCell<HashMap<LayoutKey, bool>>,
 }
 
 /// Key of a cached result: index of the number of warps, shape of the tensor, name of the layout.
 type LayoutKey = (usize, &'static [u64], String);
 
-/// A tensor, and the layouts of it that were requested by name.
+/// A tensor, and the layouts for it that a caller requested by name.
 pub(super) type TensorWithLayouts = (CaseTensor, Vec<NamedLayout>);
 
-/// Selects tensors for the subjects of a group in rotation; see [`Context::some_of`].
+/// Selects tensors for the subjects of a group, another part of the candidates for each; see [`Context::some_of`].
 pub(super) struct Sampler<'a> {
     context: &'a Context,
     subject: usize,
@@ -41,7 +41,7 @@ impl<'a> Sampler<'a> {
         Self { context, subject: 0 }
     }
 
-    /// Selects `usual` of the candidates for the next subject.
+    /// Selects `usual` of the candidates for the next subject; all of them in a thorough run.
     pub(super) fn some_of<T>(&mut self, usual: usize, candidates: Vec<T>) -> Vec<T> {
         self.some_good_of(usual, candidates, |_| true)
     }
@@ -53,7 +53,7 @@ impl<'a> Sampler<'a> {
 }
 
 impl LayoutCorpus {
-    /// Builds the layouts for every element width and number of lanes.
+    /// Builds the layouts of a target for every element width and number of lanes.
     pub(super) fn all(context: &Context) -> Vec<Self> {
         let settings = Setting::all(context);
         let mut lineups = Vec::new();
@@ -98,12 +98,12 @@ impl LayoutCorpus {
         names(&self.memory)
     }
 
-    /// Returns the size in bytes of a tensor of this shape.
+    /// Returns the size in bytes of a tensor of this shape with the corpus's element type.
     pub(super) fn bytes(&self, shape: &[u64]) -> u64 {
         shape.iter().product::<u64>() * u64::from(self.element.bits() / 8)
     }
 
-    /// Returns all tensors with this element width and number of lanes.
+    /// Returns all tensors with the corpus's element width and number of lanes.
     pub(super) fn tensors(&self) -> Vec<CaseTensor> {
         let of = |setting: Setting| {
             let shapes = (1..=3).flat_map(move |axes| CaseTensor::shapes(axes, setting));
@@ -112,8 +112,8 @@ impl LayoutCorpus {
         self.distributed.iter().flat_map(|&(setting, _)| of(setting)).collect()
     }
 
-    /// Selects `usual` of the tensors whose shape passes `keep` and is accepted by all layouts named in `expected`.
-    /// Returns each tensor with these layouts.
+    /// Selects `usual` of the tensors whose shape passes `keep` and is accepted by all layouts named in `expected`; all
+    /// of them in a thorough run. Returns each tensor with these layouts.
     pub(super) fn select_tensors(
         &self,
         sampler: &mut Sampler<'_>,
@@ -134,8 +134,8 @@ impl LayoutCorpus {
         sampler.some_good_of(usual, candidates, good).into_iter().filter_map(with_layouts).collect()
     }
 
-    /// Whether the layout's family accepts the shape and a lane's elements fit the target's registers of a lane,
-    /// rounded up to a power of two. `at` is the index of the number of warps.
+    /// Whether the layout's family accepts the shape, and the registers of a lane, rounded up to a power of two, hold
+    /// the lane's elements. `at` is the index of the number of warps.
     fn is_supported(&self, context: &Context, at: usize, shape: &'static [u64], endpoint: &NamedLayout) -> bool {
         let key = (at, shape, endpoint.name.clone());
         if let Some(&known) = self.usable.borrow().get(&key) {
@@ -156,7 +156,7 @@ impl LayoutCorpus {
         usable
     }
 
-    /// Whether some tensor that passes `keep` has all layouts of these names.
+    /// Whether all layouts of these names accept a common shape that passes `keep`.
     pub(super) fn has_common_shape(&self, expected: &[&str], keep: impl Fn(&[u64]) -> bool) -> bool {
         self.candidates(expected).any(|(_, shape)| keep(shape))
     }
@@ -173,7 +173,7 @@ impl LayoutCorpus {
         self.distributed.iter().enumerate().flat_map(of_warps)
     }
 
-    /// Returns the layouts named in `expected` for the number of warps with index `at`; `None` if one is missing.
+    /// Returns the layouts named in `expected` for the number of warps with index `at`; `None` if a layout is missing.
     fn find(&self, at: usize, expected: &[&str]) -> Option<Vec<&NamedLayout>> {
         let all = || self.distributed[at].1.iter().chain(&self.memory[at].1);
         expected.iter().map(|name| all().find(|endpoint| endpoint.name == **name)).collect()
@@ -195,8 +195,8 @@ fn names(of_settings: &[(Setting, Vec<NamedLayout>)]) -> Vec<String> {
     names
 }
 
-/// Returns layouts of tensors of one axis: a blocked layout, and slices along both axes of one neutral sample and of
-/// the vendor's samples (layouts of reduction results).
+/// Returns layouts of tensors of one axis: a blocked layout, and slices (layouts of reduction results) along both axes
+/// of one neutral sample and of the vendor's samples.
 fn one_axis_layouts(setting: Setting, samples: &[&SampleLayout]) -> Vec<NamedLayout> {
     let line = |name: String, spec| NamedLayout { name, spec, axes: 1 };
     let mut lines = vec![line("blocked-row".to_owned(), blocked(&[1], &[setting.lanes], &[setting.warps], &[0]))];

@@ -1,4 +1,4 @@
-//! Verdicts on data movements that were planned and run on the emulator.
+//! Verdicts on data movements that were planned, and on their kernels' runs on the emulator.
 
 use tilewright_emulator::RunReport;
 use tilewright_plan::movement::{MovementError, PlanContext};
@@ -14,8 +14,8 @@ pub(super) fn planning_verdict(error: MovementError) -> Verdict {
     }
 }
 
-/// Runs a test case on the emulator; returns the emulator's report, or a failing verdict if the kernel does not do what
-/// the plan states.
+/// Runs a test case on the emulator. Returns the emulator's report, or a failing verdict if the kernel's results or
+/// operations differ from the plan.
 pub(super) fn run_on_emulator<'a>(
     case: Result<TestCase, CheckFailure>,
     plan_context: impl Into<PlanContext<'a>>,
@@ -24,7 +24,7 @@ pub(super) fn run_on_emulator<'a>(
         .map_err(|wrong| Verdict::fail(Level::Emulated, wrong.to_string()))
 }
 
-/// Returns the verdict on a correct plan: pass, or a note with the reason why the plan is above its lower bound.
+/// Returns the verdict on a correct plan: pass, or a note with the reason for a cost above the plan's lower bound.
 pub(super) fn bound_verdict(above_bound: Option<&str>) -> Verdict {
     match above_bound {
         None => Verdict::pass(Level::Emulated),
@@ -32,7 +32,7 @@ pub(super) fn bound_verdict(above_bound: Option<&str>) -> Verdict {
     }
 }
 
-/// Fails if the kernel stored more bytes to shared memory than `different`, the number of distinct bytes to store.
+/// Fails if the kernel stored more than `different` bytes to shared memory, the number of distinct bytes to store.
 pub(super) fn stores_once(report: &RunReport, different: u64) -> Result<(), Verdict> {
     if report.shared_bytes_stored <= different {
         return Ok(());
@@ -41,7 +41,7 @@ pub(super) fn stores_once(report: &RunReport, different: u64) -> Result<(), Verd
     Err(Verdict::fail(Level::Emulated, format!("{stored} bytes were stored to shared memory, {different} differ")))
 }
 
-/// Returns the verdict, whether it is in `Ok` or in `Err`.
+/// Returns the verdict of a check, from `Ok` or from `Err`.
 pub(super) fn merge_verdicts(verdict: Result<Verdict, Verdict>) -> Verdict {
     verdict.unwrap_or_else(|verdict| verdict)
 }

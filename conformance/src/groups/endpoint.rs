@@ -1,4 +1,4 @@
-//! The source and destination layouts of data movement cases.
+//! The layouts at both ends of data movement cases: the source and the destination.
 
 use tilewright_layout::{Dim, FamilySpec, Layout, LinearLayout, MemoryLayout, SampleLayout, Space};
 
@@ -11,7 +11,7 @@ use crate::{Context, Verdict};
 pub struct NamedLayout {
     /// The name of the layout in case names.
     pub name: String,
-    /// The layout family and its parameters.
+    /// The layout family and the values of its parameters.
     pub spec: FamilySpec,
     /// Number of axes of the layout's tensors. A layout of two axes is also used for the last two of three axes: a lane
     /// then holds its elements of all planes, and memory has the planes one after the other.
@@ -25,7 +25,7 @@ impl From<&SampleLayout> for NamedLayout {
 }
 
 impl NamedLayout {
-    /// Whether the layout can be used for tensors with this number of axes.
+    /// Whether the layout can be used for tensors with `axes` axes.
     #[must_use]
     pub fn takes(&self, axes: usize) -> bool {
         axes == self.axes || (self.axes, axes) == (2, 3)
@@ -62,7 +62,7 @@ impl NamedLayout {
         }
     }
 
-    /// Builds the layout for a tensor.
+    /// Builds the layout, of any kind, for a tensor.
     ///
     /// # Errors
     /// The verdict of the case if the layout cannot be built.
@@ -88,8 +88,8 @@ impl NamedLayout {
     }
 }
 
-/// Repeats the layout of one plane for `planes` planes, which the new first axis counts; high bits of the in dim
-/// `along` select the plane. `None` returns the layout unchanged.
+/// Repeats the layout of one plane for `planes` planes along a new first axis; high bits of the input dim `along`
+/// select the plane. With `None`, returns the layout unchanged.
 fn stacked(plane: &LinearLayout, along: Dim, planes: Option<u64>) -> Result<LinearLayout, Verdict> {
     let Some(planes) = planes else { return Ok(plane.clone()) };
     let bits = planes.trailing_zeros();

@@ -6,7 +6,7 @@ use tilewright_verify::{CheckFailure, TestCase, check};
 use super::emulated::merge_verdicts;
 use crate::{Case, Context, Level, Verdict};
 
-/// Creates a case that runs kernels on the target's device and can be packed to run elsewhere.
+/// Creates a case that runs kernels on the target's device, and that can be packed to run on another machine.
 pub(super) fn device_case(
     name: impl Into<String>,
     test_cases: impl Fn(&Context) -> Result<Vec<TestCase>, Verdict> + Clone + Send + Sync + 'static,
@@ -16,7 +16,7 @@ pub(super) fn device_case(
     Case::new(name, check).with_test_cases(packed)
 }
 
-/// Runs test cases on the target's device and checks the results; the verdict names the device.
+/// Runs test cases on the target's device and checks the results. The verdict names the device, for reports.
 pub(super) fn on_device(context: &Context, cases: &[TestCase]) -> Verdict {
     let Some(devices) = context.devices() else { return Verdict::skip("devices were not requested") };
     let target = context.target();
@@ -37,7 +37,7 @@ pub(super) fn on_device(context: &Context, cases: &[TestCase]) -> Verdict {
     }
 }
 
-/// Returns the verdict for test cases that cannot be built.
+/// Returns the verdict on a test case that cannot be built: a failure of the plan, not of the device.
 pub(super) fn not_built(wrong: CheckFailure) -> Verdict {
     Verdict::fail(Level::Layout, wrong.to_string())
 }

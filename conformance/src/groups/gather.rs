@@ -1,5 +1,5 @@
 //! Group `gather` of the suite: gathers along an axis, by shuffles if the axis lies within a warp, and through shared
-//! memory. Each position must get the element that its index selects, and executed operations must equal the plan's
+//! memory. Each position must get the element that its index selects, and the executed operations must equal the plan's
 //! counts.
 
 use std::fmt;
@@ -23,14 +23,14 @@ pub struct Gathers;
 /// Size of the result along the axis, for cases whose result has another size than the source.
 const INDEX_COUNT: u64 = 32;
 
-/// Max price of a gather that is run: shared-memory wavefronts and shuffles of a warp.
+/// Max price of a gather that is run, in shared-memory wavefronts and shuffles of a warp; larger ones take too long.
 const MAX_PRICE: f64 = 8192.0;
 
 /// A gather. Case names spell it `blocked-rows-by-blocked-cols/axis1/f16/64x128/w4`, with `axis1-to-32` if the result
 /// has 32 positions along the axis.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GatherAlong {
-    /// The gathered tensor and its axis.
+    /// The tensor to gather from, and its axis.
     pub along: TensorAxis,
     /// The layout of the indices and the result.
     pub indices: NamedLayout,
@@ -69,13 +69,13 @@ impl Group for Gathers {
     }
 }
 
-/// Returns the best plan if it is small enough to be run; a verdict otherwise.
+/// Returns the best plan if it is small enough to be run, otherwise a verdict that skips the case.
 fn small(plans: &[GatherPlan]) -> Result<&GatherPlan, Verdict> {
     let too_large = || Verdict::skip(format!("the best plan takes more than {MAX_PRICE} slots; not run"));
     plans.first().filter(|plan| plan.expected_price() <= MAX_PRICE).ok_or_else(too_large)
 }
 
-/// Builds the best plan's kernel.
+/// Builds the kernel of the best plan, with its input and its expected output.
 fn test_cases(context: &Context, gather: &GatherAlong) -> Result<Vec<TestCase>, Verdict> {
     let ((source, indices), plans) = plan(context, gather)?;
     let (bits, of) = (gather.along.tensor.setting.element.bits(), ([&source, &indices], gather.along.dim()));
@@ -84,7 +84,7 @@ fn test_cases(context: &Context, gather: &GatherAlong) -> Result<Vec<TestCase>, 
 }
 
 /// Returns the gathers that are checked for a target: from each layout along each axis, by indices in the same layout
-/// and in other layouts in rotation; the result has as many positions along the axis as the source, or fewer.
+/// and in other layouts in rotation. The result has as many positions along the axis as the source, or 32.
 #[must_use]
 pub fn all(context: &Context) -> Vec<GatherAlong> {
     let (mut all, mut sampler) = (Vec::new(), Sampler::new(context));
@@ -115,7 +115,7 @@ type Layouts = (LinearLayout, LinearLayout);
 /// Returns the layouts of a gather's source and indices, and all possible plans, the best first.
 ///
 /// # Errors
-/// The verdict of the case if there is no plan.
+/// The verdict of the case if the gather has no plan.
 pub fn plan(context: &Context, gather: &GatherAlong) -> Result<(Layouts, Vec<GatherPlan>), Verdict> {
     let along = &gather.along;
     let source = along.layout(context)?;
@@ -131,7 +131,7 @@ pub fn plan(context: &Context, gather: &GatherAlong) -> Result<(Layouts, Vec<Gat
     Ok(((source, indices), plans))
 }
 
-/// Runs the plans on the emulator and compares their cycles; the best must be the chosen one.
+/// Runs the plans on the emulator and compares their cycles: the plan that is chosen must take the fewest.
 ///
 /// # Errors
 /// The verdict of the case if the check fails.

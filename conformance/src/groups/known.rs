@@ -1,4 +1,4 @@
-//! Cases with known answers: one case checks all answers on a subject, and its failure names the wrong ones.
+//! Cases with known answers: one case checks all answers on a subject, and its failure quotes the wrong ones.
 
 use super::law::{LawResult, case_name_part, law_failure};
 use crate::{Case, Context, Level, Row, Rows, Verdict};

@@ -1,4 +1,4 @@
-//! Cases that check a law by algebra, and helpers for their checks.
+//! Cases that check a law (property of layouts) by algebra, and helpers for their checks.
 
 use tilewright_layout::{FamilyError, FamilySpec, Layout, LinearLayout};
 
@@ -7,7 +7,7 @@ use crate::{Case, Context, Level, Verdict};
 /// The result of a check: `Ok` if the law holds, or the failing verdict.
 pub(super) type LawResult = Result<(), Verdict>;
 
-/// Creates a case that passes if its check does.
+/// Creates a case that passes, at the level of layout algebra, if its check does.
 pub(super) fn case(name: String, check: impl Fn(&Context) -> LawResult + Send + Sync + 'static) -> Case {
     Case::new(name, move |context| match check(context) {
         Ok(()) => Verdict::pass(Level::Layout),
@@ -20,12 +20,12 @@ pub(super) fn law_failure(detail: impl Into<String>) -> Verdict {
     Verdict::fail(Level::Layout, detail)
 }
 
-/// Fails with a detail unless `holds`.
+/// Returns a failing verdict with the given detail unless `holds`.
 pub(super) fn require(holds: bool, detail: impl FnOnce() -> String) -> LawResult {
     if holds { Ok(()) } else { Err(law_failure(detail())) }
 }
 
-/// Builds the layout of a sample, or returns the verdict if the sample has none.
+/// Builds the layout of a sample, or returns the verdict of the case if the layout cannot be built.
 pub(super) fn resolve(context: &Context, spec: &FamilySpec, shape: &[u64]) -> Result<Layout, Verdict> {
     context.layout(spec, shape).map_err(|error| match error {
         FamilyError::Plugin(message) => Verdict::crash(message),
@@ -47,7 +47,7 @@ pub(super) fn distributed(
     })
 }
 
-/// Converts a name of any characters to a word of case names.
+/// Converts a name of any characters to a word of case names: other characters than the permitted ones become `-`.
 pub(super) fn case_name_part(name: &str) -> String {
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '+' | '-');
     let word: String = name.chars().map(|c| if allowed(c) { c } else { '-' }).collect();

@@ -1,7 +1,7 @@
 //! The groups of cases of this package's conformance suite.
 //!
-//! No group knows a vendor: cases are built from the samples of a target's layout families, from its instruction table,
-//! from its limits, and from known answers.
+//! No group has code for a vendor: cases are built from the samples of a target's layout families, from its instruction
+//! table, from its limits, and from known answers.
 
 pub mod algebra;
 mod along;

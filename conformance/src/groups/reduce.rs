@@ -1,5 +1,5 @@
 //! Group `reduce` of the suite: reductions of every layout along each of its axes. Every lane that held a partial
-//! result must get the result, no partial result may be stored to shared memory twice, and executed operations must
+//! result must get the result, no partial result may be stored to shared memory twice, and the executed operations must
 //! equal the plan's counts.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,8 +20,8 @@ use crate::{Case, Context, Group, Verdict};
 #[derive(Debug, Clone, Copy)]
 pub struct Reductions;
 
-/// The tuples of tensors to reduce. Each is given by the distances of its further element types from the first tensor's
-/// in the list of element types: single tensors, pairs and triples of mixed widths.
+/// The tuples of tensors to reduce: single tensors, and pairs and triples of mixed widths. Each tuple lists the element
+/// types of its further tensors, as distances from the first tensor's type in the list of element types.
 const TUPLES: [&[usize]; 3] = [&[], &[1], &[2, 3]];
 
 impl Group for Reductions {
@@ -45,7 +45,7 @@ impl Group for Reductions {
     }
 }
 
-/// Builds the kernel of the best plan.
+/// Builds the kernel of the best plan, with its input and its expected output.
 fn test_cases(context: &Context, along: &TensorAxis) -> Result<Vec<TestCase>, Verdict> {
     let (layout, plan) = plan(context, along)?;
     let case = reduction_case((&layout, along.dim()), &along.element_bits(), &plan, context.target().description());
@@ -58,17 +58,17 @@ pub fn all(context: &Context) -> Vec<TensorAxis> {
     TensorAxis::all(context, 1, &TUPLES)
 }
 
-/// Builds the layout and plans the reduction.
+/// Builds the layout of the tensors and plans the reduction.
 ///
 /// # Errors
-/// The verdict of the case if there is no plan.
+/// The verdict of the case if the reduction has no plan.
 pub fn plan(context: &Context, along: &TensorAxis) -> Result<(LinearLayout, ReductionPlan), Verdict> {
     let layout = along.layout(context)?;
     let plan = movement::plan_reduction(&layout, along.dim(), &along.element_bits(), context.target().description());
     Ok((layout, plan.map_err(planning_verdict)?))
 }
 
-/// Runs the plan on the emulator and checks the results.
+/// Runs the plan on the emulator and checks the results and the operations.
 ///
 /// # Errors
 /// The verdict of the case if the check fails.
@@ -86,8 +86,8 @@ pub fn check(
     Ok(bound_verdict(plan.stats.above_bound.as_deref()))
 }
 
-/// Returns the number of distinct partial results of one result: the distinct sets of its elements that warps hold. The
-/// layout is linear, so the number is the same for each result.
+/// Returns the number of distinct partial results of one result: the distinct sets of its elements that warps hold.
+/// Since the layout is linear, the number is the same for each result.
 fn partial_count(layout: &LinearLayout, axis: Dim) -> Result<u64, String> {
     let mut elements_by_warp: BTreeMap<u64, BTreeSet<u64>> = BTreeMap::new();
     walk(layout, |position, element| {
@@ -100,7 +100,7 @@ fn partial_count(layout: &LinearLayout, axis: Dim) -> Result<u64, String> {
     Ok(different.len() as u64 * lines(layout, axis))
 }
 
-/// Returns the number of results of the reduction.
+/// Returns the number of results of the reduction along `axis`.
 fn lines(layout: &LinearLayout, axis: Dim) -> u64 {
     1 << (layout.outs().bits() - layout.out_bits(axis))
 }

@@ -1,4 +1,4 @@
-//! The sample layouts of a target's families that the laws are checked on.
+//! The sample layouts of a target's families that laws (properties of layouts) are checked on.
 
 use tilewright_layout::SampleLayout;
 
@@ -8,7 +8,8 @@ use crate::Context;
 /// Max number of warps for laws whose difficulty does not depend on the number of warps.
 const USUAL_WARPS: u32 = 4;
 
-/// Returns every sample layout for every element width and number of lanes, with the most warps up to four.
+/// Returns every sample layout for every element width and number of lanes, with the largest number of warps up to
+/// four.
 pub(super) fn usual(context: &Context) -> Vec<(SampleLayout, Setting)> {
     let settings = Setting::all(context);
     let usual = |setting: &Setting| {

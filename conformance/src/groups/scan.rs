@@ -1,5 +1,5 @@
 //! Group `scan` of the suite: scans of every layout along each of its axes, from either end. Every register must get
-//! the sequential prefix result, and executed operations must equal the plan's counts.
+//! the prefix result of a sequential scan, and the executed operations must equal the plan's counts.
 
 use std::fmt;
 
@@ -17,15 +17,15 @@ use crate::{Case, Context, Group, Verdict};
 #[derive(Debug, Clone, Copy)]
 pub struct Scans;
 
-/// The tuples of tensors to scan. Each is given by the distances of its further element types from the first tensor's
-/// in the list of element types. Single tensors are added; pairs of one width are maps that are composed, so that order
-/// matters; triples have mixed widths.
+/// The tuples of tensors to scan. Each lists the element types of its further tensors, as distances from the first
+/// tensor's type in the list of element types. Single tensors are added; pairs of one width are maps that are composed,
+/// so that the order matters; triples have mixed widths.
 const TUPLES: [&[usize]; 3] = [&[], &[0], &[1, 2]];
 
 /// A scan. Case names spell it `up/blocked-rows/axis1/f16/64x128/w4`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ScanAlong {
-    /// The direction of the scan.
+    /// The direction of the scan: from the first element or from the last.
     pub direction: ScanDirection,
     /// The scanned tensor (or tuple of tensors) and its axis.
     pub along: TensorAxis,
@@ -61,7 +61,7 @@ impl Group for Scans {
     }
 }
 
-/// Builds the kernel of the plan.
+/// Builds the kernel of the plan, with its input and its expected output.
 fn test_cases(context: &Context, scan: &ScanAlong) -> Result<Vec<TestCase>, Verdict> {
     let (layout, plan) = plan(context, scan)?;
     let (along, target) = (&scan.along, context.target().description());
@@ -69,7 +69,7 @@ fn test_cases(context: &Context, scan: &ScanAlong) -> Result<Vec<TestCase>, Verd
     case.map(|case| vec![case]).map_err(not_built)
 }
 
-/// Returns the scans that are checked for a target, in alternating directions, or in both in a thorough run.
+/// Returns the scans that are checked for a target, in alternating directions; a thorough run checks both.
 #[must_use]
 pub fn all(context: &Context) -> Vec<ScanAlong> {
     let directions = [ScanDirection::Forward, ScanDirection::Reverse];
@@ -80,10 +80,10 @@ pub fn all(context: &Context) -> Vec<ScanAlong> {
     TensorAxis::all(context, 1, &TUPLES).into_iter().enumerate().flat_map(both).collect()
 }
 
-/// Builds the layout and plans the scan.
+/// Builds the layout of the tensors and plans the scan.
 ///
 /// # Errors
-/// The verdict of the case if there is no plan.
+/// The verdict of the case if the scan has no plan.
 pub fn plan(context: &Context, scan: &ScanAlong) -> Result<(LinearLayout, ScanPlan), Verdict> {
     let (along, target) = (&scan.along, context.target().description());
     let layout = along.layout(context)?;
@@ -91,7 +91,7 @@ pub fn plan(context: &Context, scan: &ScanAlong) -> Result<(LinearLayout, ScanPl
     Ok((layout, plan.map_err(planning_verdict)?))
 }
 
-/// Runs the plan on the emulator and checks the results.
+/// Runs the plan on the emulator and checks the results and the operations.
 ///
 /// # Errors
 /// The verdict of the case if the check fails.

@@ -13,9 +13,9 @@ use crate::Context;
 pub struct Setting {
     /// The element type of the kernel's tensors.
     pub element: Element,
-    /// Number of warps of a block.
+    /// Number of warps of a block of the kernel.
     pub warps: u32,
-    /// Number of lanes of a warp.
+    /// Number of lanes of a warp of the kernel.
     pub lanes: u32,
     named_lanes: bool,
 }
@@ -38,26 +38,26 @@ impl Setting {
         settings
     }
 
-    /// Returns the request for sample layouts with these lanes, warps and element width.
+    /// Returns the request for sample layouts for these lanes, warps and this element width.
     #[must_use]
     pub fn sample_use(&self) -> SampleUse {
         SampleUse { lanes: self.lanes, warps: self.warps, element_bits: self.element.bits() }
     }
 
-    /// Returns the words for warps and lanes in case names: `w4`, `w4/l16`.
+    /// Returns the words for warps and lanes in case names, such as `w4` or `w4/l16`.
     #[must_use]
     pub fn block(&self) -> String {
         let lanes = if self.named_lanes { format!("/l{}", self.lanes) } else { String::new() };
         format!("w{}{lanes}", self.warps)
     }
 
-    /// Returns log2 of the number of warps: an index among configurations that differ only in warps.
+    /// Returns log2 of the number of warps, as an index of the number of warps in rotations over configurations.
     #[must_use]
     pub fn warp_step(&self) -> usize {
         self.warps.trailing_zeros() as usize
     }
 
-    /// Returns the index of the element type: an index among configurations that differ only in elements.
+    /// Returns the index of the element type in the list of one type for each width, for rotations over configurations.
     #[must_use]
     pub fn element_step(&self) -> usize {
         ELEMENTS.iter().position(|&element| element == self.element).unwrap_or(0)

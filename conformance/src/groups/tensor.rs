@@ -1,4 +1,4 @@
-//! Tensors of movement cases: a shape, with an element type and numbers of warps and lanes.
+//! Tensors of data movement cases: a shape, with an element type and numbers of warps and lanes.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use super::Setting;
 /// default.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CaseTensor {
-    /// The tensor's shape.
+    /// The tensor's shape, in elements.
     pub shape: Vec<u64>,
     /// The tensor's element type, and the warps and lanes of the block that holds it.
     pub setting: Setting,
@@ -41,14 +41,14 @@ impl CaseTensor {
         all.iter().copied().filter(|shape| shape.iter().product::<u64>() <= most).collect()
     }
 
-    /// Returns the number of elements.
+    /// Returns the number of elements of the tensor.
     #[must_use]
     pub fn elements(&self) -> u64 {
         self.shape.iter().product()
     }
 
-    /// Returns the last part of the name of a case about this tensor and others of the same shape with these element
-    /// types.
+    /// Returns the last part of the name of a case about this tensor and further ones of the same shape, with the
+    /// element types `others`.
     #[must_use]
     pub fn name_with(&self, others: &[Element]) -> String {
         let names: Vec<_> = [self.setting.element].iter().chain(others).map(|element| element.name()).collect();

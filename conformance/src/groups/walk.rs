@@ -1,9 +1,9 @@
-//! Evaluates layouts by brute force: visits every position from the bases alone, so that the algebra under test does
-//! not check itself.
+//! Evaluates layouts by enumeration: visits every position, computing its element from the bases alone, so that the
+//! layout algebra under test does not check itself.
 
 use tilewright_layout::{Dim, LinearLayout};
 
-/// Log2 of the max number of positions of a layout that is evaluated.
+/// Log2 of the max number of positions of a layout that is evaluated, to limit the time.
 const MOST_POSITIONS_BITS: u32 = 22;
 
 /// Calls `visit(position, element)` for every position; both are packed as in the layout, with the first dim in the
@@ -14,7 +14,7 @@ pub(super) fn walk(layout: &LinearLayout, mut visit: impl FnMut(u64, u64)) -> Re
         return Err(format!("2^{bits} positions are too many to visit"));
     }
     let columns = columns(layout)?;
-    // A Gray code: each step changes one input bit, so it adds one column.
+    // A Gray code: each step changes one input bit, so it changes the element by one column.
     let (mut position, mut element) = (0u64, 0u64);
     visit(0, 0);
     for step in 1u64..1 << bits {
@@ -26,7 +26,8 @@ pub(super) fn walk(layout: &LinearLayout, mut visit: impl FnMut(u64, u64)) -> Re
     Ok(())
 }
 
-/// Returns the packed image of each input bit, computed from the coordinates of the bases.
+/// Returns, for each input bit, the packed element that it alone is mapped to, computed from the coordinates of the
+/// bases.
 pub(super) fn columns(layout: &LinearLayout) -> Result<Vec<u64>, String> {
     let mut columns = Vec::new();
     for dim in layout.ins().dims() {
@@ -52,7 +53,7 @@ fn packed(layout: &LinearLayout, dim: Dim, basis: &[u64]) -> Result<u64, String>
     Ok(packed)
 }
 
-/// Returns the element at each position, by brute force.
+/// Returns the element at each position, by enumeration.
 pub(super) fn element_table(layout: &LinearLayout) -> Result<Vec<u64>, String> {
     let mut table = vec![0; 1 << layout.ins().bits().min(MOST_POSITIONS_BITS)];
     walk(layout, |position, element| table[position as usize] = element)?;

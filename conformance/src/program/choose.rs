@@ -23,8 +23,8 @@ impl From<FilterError> for Stop {
 }
 
 impl Suite {
-    /// Returns the names of the cases to run, for each target in `names`, and their number before a smoke sample or a
-    /// shard was taken.
+    /// Returns the names of the cases to run, for each target in `names`, and the number of chosen cases before they
+    /// were reduced to a smoke sample or a shard.
     pub(super) fn chosen_cases(
         &self,
         targets: &dyn Targets,
@@ -39,7 +39,7 @@ impl Suite {
         narrow_choice(all, &arguments.choice, &self.groups)
     }
 
-    /// Returns the names of all cases of a target, sorted.
+    /// Returns the names of all cases of a target, sorted by name.
     pub(super) fn names(
         &self,
         targets: &dyn Targets,
@@ -53,7 +53,8 @@ impl Suite {
     }
 }
 
-/// Reduces `all` to the chosen cases; also returns their number before a smoke sample or a shard was taken.
+/// Reduces `all` to the cases that `choice` selects. Also returns their number before they were reduced to a smoke
+/// sample or a shard.
 pub(super) fn narrow_choice(
     mut all: Chosen,
     choice: &Choice,
@@ -82,7 +83,7 @@ pub(super) fn narrow_choice(
             names.retain(|name| shard.contains(name));
         }
     }
-    // A shard of a run may be empty; a run may not.
+    // A shard may be empty, since names decide its cases; a whole run may not.
     if choice.shard.is_none() && all.values().all(Vec::is_empty) {
         return Err(Stop::harness("there is no case to run".to_owned()));
     }
@@ -109,7 +110,7 @@ impl Listed {
                 None => (None, line.to_owned()),
             };
             let mut of = all.iter().filter(|(known, _)| target.as_ref().is_none_or(|target| *known == target));
-            // A list of all targets may be passed to a run of some of them.
+            // A list may name cases of all targets although the run is for some of them only.
             let elsewhere = target.as_ref().is_some_and(|target| !all.contains_key(target));
             if !elsewhere && !of.any(|(_, names)| names.binary_search(&name).is_ok()) {
                 let location = format!("{}:{line_number}", file.display());
@@ -128,7 +129,7 @@ impl Listed {
     }
 }
 
-/// Opens a target; returns the context of its cases, with the known answers that its plugin brings.
+/// Opens a target. Returns the context of its cases, with the given answers and those that its plugin brings.
 pub(super) fn context(
     targets: &dyn Targets,
     name: &str,
@@ -148,7 +149,7 @@ pub(super) fn context(
     })
 }
 
-/// Returns the names of the requested targets: of all known ones if `all` is among them.
+/// Returns the names of the requested targets; all known targets if `all` is among them.
 pub(super) fn chosen_targets(targets: &dyn Targets, requested: &[String]) -> Result<Vec<String>, Stop> {
     let known: Vec<_> = targets.list().iter().map(|target| target.name.clone()).collect();
     if requested.is_empty() {

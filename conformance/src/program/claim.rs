@@ -12,10 +12,10 @@ use super::stop::Stop;
 use super::suite::{OUTSIDE_OF_CASES, Suite};
 use crate::{CaseResult, Exit, Kept, Level, Status, Targets};
 
-/// Max number of cases that the output names as contradicting a claim.
+/// Max number of cases contradicting a claim that the output names.
 const NAMED: usize = 20;
 
-/// The verdict on whether a target may claim a level, from results of runs.
+/// The result of evaluating whether a target may claim a level of conformance, from results of earlier runs.
 #[derive(Debug, Serialize)]
 struct Claim {
     target: String,
@@ -29,11 +29,11 @@ struct Claim {
     levels: BTreeMap<Level, Count>,
     /// For each reason, the number of mandatory cases that are unsupported.
     unsupported: BTreeMap<String, usize>,
-    /// For each case that contradicts the claim, the reason.
+    /// For each case that contradicts the claim, the reason why.
     against: BTreeMap<String, String>,
 }
 
-/// Counts of the mandatory cases of a level by status.
+/// Counts of the mandatory cases of one level by status.
 #[derive(Debug, Default, Serialize)]
 struct Count {
     mandatory: usize,
@@ -42,8 +42,8 @@ struct Count {
 }
 
 impl Suite {
-    /// Evaluates the claim of a level for each requested target from the results in `files`, and prints each verdict.
-    /// The exit status is a failure unless all claims hold.
+    /// Evaluates, for each requested target, whether the results in `files` support the level, and prints the
+    /// evaluation. The exit status is a failure unless all claims hold.
     pub(super) fn claim(
         &self,
         files: &[PathBuf],
@@ -103,7 +103,7 @@ impl Suite {
                 claim.count(of, name, kept.cases.get(&(claim.target.clone(), name.to_owned())));
             }
         }
-        // A level without a passing case is not shown, even if all of its cases are unsupported.
+        // A level without a passing case is not proven, even if all of its cases are unsupported.
         let shown = claim.levels.len() == usize::from(level as u8) + 1 && claim.levels.values().all(|of| of.right > 0);
         claim.holds = shown && claim.against.is_empty();
         Ok(claim)

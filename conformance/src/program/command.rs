@@ -15,13 +15,13 @@ use super::stop::Stop;
 use super::suite::{OUTSIDE_OF_CASES, PluginIsolation, Suite};
 
 impl Suite {
-    /// Runs the command with `arguments`; the first argument is the program.
+    /// Runs the command with `arguments`; the first argument is the program's name.
     pub fn run(&self, arguments: impl IntoIterator<Item = OsString>) -> Exit {
         let args: Vec<_> = arguments.into_iter().collect();
         let arguments = match Arguments::try_parse_from(&args) {
             Ok(arguments) => arguments,
             Err(error) => {
-                // If this cannot be written either, there is no channel left for an error.
+                // If the message cannot be written either, no channel is left for an error.
                 let _ = error.print();
                 return if error.use_stderr() { Exit::Usage } else { Exit::Ok };
             }
@@ -61,7 +61,7 @@ impl Suite {
         self.execute(&*targets, &cases, total, arguments, args)
     }
 
-    /// Runs as a worker: executes the cases named on standard input and reports their outcomes.
+    /// Runs as a worker process: executes the cases named on standard input and reports their outcomes.
     fn serve(&self, which: &Which) -> Result<Exit, Stop> {
         let open = || -> Result<Context, String> {
             let targets = (self.targets)(&which.plugins, PluginIsolation::Worker).map_err(|error| error.to_string())?;

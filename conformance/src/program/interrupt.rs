@@ -15,11 +15,12 @@ use super::repro::quoted;
 use crate::results::{Event, Lines};
 use crate::{CaseResult, Environment, Exit};
 
-/// Registers and returns a flag that the first terminating signal sets. A second signal ends the process at once.
+/// Registers and returns a flag that the first terminating signal sets, so that the run ends orderly. A second signal
+/// ends the process at once.
 pub(super) fn stop_flag() -> io::Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
-        // Handlers run in registration order: this one sees the flag that an earlier signal has set.
+        // Handlers run in registration order: the first ends the process if an earlier signal has already set the flag.
         flag::register_conditional_shutdown(signal, Exit::Interrupted as i32, Arc::clone(&stop))?;
         flag::register(signal, Arc::clone(&stop))?;
     }
@@ -27,7 +28,7 @@ pub(super) fn stop_flag() -> io::Result<Arc<AtomicBool>> {
 }
 
 /// Returns the command line that resumes a run: the words `args` of the run's own command line and, if `kept` names a
-/// file with its results, that file.
+/// file with the run's results, that file.
 pub(super) fn resume_command(args: &[OsString], kept: Option<&OsStr>) -> String {
     let mut all: Vec<Cow<'_, str>> = vec!["conformance".into()];
     if let Some(file) = kept {
@@ -40,7 +41,7 @@ pub(super) fn resume_command(args: &[OsString], kept: Option<&OsStr>) -> String 
     all.iter().map(|arg| quoted(arg)).collect::<Vec<_>>().join(" ")
 }
 
-/// Saves the results of a run without `--results` in a new temporary file.
+/// Saves the results of a run without `--results` in a new temporary file, so that it can be resumed.
 pub(super) fn save(
     environment: &Environment,
     chosen: &BTreeMap<String, usize>,

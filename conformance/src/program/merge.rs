@@ -1,4 +1,4 @@
-//! Merges the results of several runs into one.
+//! Merges the results of several runs, such as shards, into one report.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -15,12 +15,13 @@ impl From<KeptError> for Stop {
     }
 }
 
-/// Merges the results in the files, reports the totals, and ends as one run would.
+/// Merges the results in the files, reports the totals, and returns the exit status that one run with all cases would.
 pub(super) fn merge(files: &[PathBuf], results: Option<&Path>, reporting: &Reporting) -> Result<Exit, Stop> {
     let mut kept = Kept::merge(files)?;
     let missing = |(target, index)| HarnessError::Earlier(format!("part {index} of {target} is missing"));
     kept.errors.extend(kept.missing_shards().into_iter().map(missing));
-    // The choice of cases belongs to the original runs; a name determines a case up to the input files of the run.
+    // The runs that were merged may have had different options. The target and the name suffice to repeat a case, if
+    // the input files are the same.
     let repro = Box::new(|result: &CaseResult| format!("conformance --target {} {}", result.target, result.name));
     let mut output = Output::new(reporting, &kept.chosen, repro)?;
     if let Some(file) = results {

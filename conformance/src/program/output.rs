@@ -1,4 +1,4 @@
-//! Writes outcomes to standard output and to the requested files.
+//! Writes the outcomes of a run to standard output and to the requested report files.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -12,10 +12,10 @@ use crate::report::{self, Human, Progress, json};
 use crate::results::{Event, Lines};
 use crate::{CaseResult, Environment, Exit, HarnessError, Report};
 
-/// Function that formats the command that runs a result's case again.
+/// Function that formats the command that runs the case of a result again.
 pub(super) type Repro<'a> = Box<dyn Fn(&CaseResult) -> String + 'a>;
 
-/// Receives results and writes the requested reports.
+/// Receives the results of a run and writes the requested reports.
 pub(super) struct Output<'a> {
     reporter: Reporter,
     progress: Option<Progress>,
@@ -33,8 +33,8 @@ enum Reporter {
 }
 
 impl<'a> Output<'a> {
-    /// Creates the output of a run. `chosen` has the number of cases of each target; `repro` formats the command that
-    /// repeats a case.
+    /// Creates the output of a run. `chosen` has the number of cases to run for each target; `repro` formats the
+    /// command that repeats a case.
     pub(super) fn new(
         requested: &'a Reporting,
         chosen: &BTreeMap<String, usize>,
@@ -59,7 +59,7 @@ impl<'a> Output<'a> {
         })
     }
 
-    /// Writes the header, before all results.
+    /// Writes the header of the output, before all results.
     pub(super) fn begin(&mut self, environment: &Environment, chosen: &BTreeMap<String, usize>) -> io::Result<()> {
         match &mut self.reporter {
             Reporter::Human(_) => Ok(()),
@@ -96,13 +96,13 @@ impl<'a> Output<'a> {
         written
     }
 
-    /// Starts the progress display.
+    /// Starts to show the progress of the run.
     pub(super) fn watch(&mut self, progress: Progress) {
         self.progress = Some(progress);
     }
 
-    /// Reports the totals and the harness's `errors`, and writes the requested files; returns the exit status.
-    /// `interrupted` says whether the user ended the run.
+    /// Reports the totals and the harness's `errors`, writes the requested files, and returns the exit status.
+    /// `interrupted` is true if the user ended the run.
     pub(super) fn end(
         mut self,
         errors: Vec<HarnessError>,

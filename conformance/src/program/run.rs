@@ -20,13 +20,12 @@ use crate::report::Progress;
 use crate::results::{Event, Lines, append, now};
 use crate::{Batch, CaseResult, Environment, Exit, Host, Kept, Runner, Targets, Tested, TestedDevice, Worker};
 
-/// Max number of cases per worker process: few enough that all jobs have work to the end, many enough that starting
-/// workers costs little.
+/// Max number of cases of one worker process: few enough that all workers are busy until the end, many enough that
+/// starting processes costs little.
 const BATCH: usize = 192;
 
 impl Suite {
-    /// Runs the cases, which are a sample out of `total` cases unless `total` is zero; the arguments were parsed from
-    /// `args`.
+    /// Runs the cases, which are a part of `total` cases unless `total` is zero. The arguments were parsed from `args`.
     pub(super) fn execute(
         &self,
         targets: &dyn Targets,
@@ -61,7 +60,7 @@ impl Suite {
         output.watch(Progress::begin(left.values().map(Vec::len).sum()));
         let (mut written, mut unkept) = (Ok(()), Vec::new());
         let errors = runner.run(batches(&left, runner.jobs), |result| {
-            // Only the first error is reported; the run goes on for the exit status.
+            // Only the first error is reported. The run goes on, since its exit status still matters.
             let now = match &mut keep {
                 Some(keep) => keep.write(&Event::Case { result: Cow::Borrowed(&result), repro: None }),
                 None => {
@@ -146,8 +145,8 @@ fn environment(targets: &dyn Targets, cases: &Chosen, arguments: &Arguments) -> 
     }
 }
 
-/// Reads the results of an earlier run from `file`, and opens the file for appending. Without `resume`, a file that is
-/// not empty is an error, so that no results are overwritten.
+/// Reads the results of an earlier run from `file`, and opens the file for appending. Without `resume`, a nonempty file
+/// is an error, so that no results are overwritten.
 fn kept(file: &Path, resume: bool, environment: &Environment) -> Result<(Kept, File), Stop> {
     let cannot = |error: io::Error| Stop::usage(format!("cannot write results to {}: {error}", file.display()));
     let is_nonempty = std::fs::metadata(file).is_ok_and(|metadata| metadata.len() > 0);
@@ -166,8 +165,8 @@ fn kept(file: &Path, resume: bool, environment: &Environment) -> Result<(Kept, F
     Ok((before, append(file).map_err(cannot)?))
 }
 
-/// Splits the chosen cases: returns the results of those that earlier runs have executed, and the names of the others
-/// by target.
+/// Splits the chosen cases by earlier results: returns the results of those that earlier runs executed, and the names
+/// of the others by target.
 fn split(cases: &Chosen, before: Kept) -> (Vec<CaseResult>, Chosen) {
     let chosen: BTreeSet<_> =
         cases.iter().flat_map(|(target, names)| names.iter().map(move |name| (target, name))).collect();

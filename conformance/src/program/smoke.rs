@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::Group;
 use crate::shard::name_hash;
 
-/// Number of cases of each group in a smoke run, in addition to those that cover the group's subjects.
+/// Number of cases of each group in a smoke run, in addition to one for each of the group's subjects.
 const OF_GROUP: usize = 96;
 
 /// Reduces the names to a sample: one case of each subject (such as an instruction) of a group, and some further cases
@@ -56,7 +56,7 @@ mod tests {
         sample(&mut names, &groups);
         let of = |group: &str| names.iter().filter(|name| name.starts_with(group)).count();
         assert_eq!(of("other"), OF_GROUP);
-        // One case of each pair, and `OF_GROUP` of the others.
+        // One case of each subject, and `OF_GROUP` of the others.
         assert_eq!(of("rows"), 200 + OF_GROUP);
         let subjects: BTreeSet<_> = names.iter().filter_map(|name| Rows.subject(name)).collect();
         assert_eq!(subjects.len(), 200);

@@ -1,4 +1,4 @@
-//! A conformance command: a source of targets, and groups of cases.
+//! A conformance command: a source of targets to test, and groups of cases.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use crate::{Group, Mandatory, OpenError, Targets};
 
-/// Function that opens the available targets. The given plugin files precede all other plugins; plugins run in the
-/// given kind of process.
+/// Function that opens the available targets. The given plugin files precede all other plugins. The argument of type
+/// [`PluginIsolation`] selects the process that plugins run in.
 pub type OpenTargets = Box<dyn Fn(&[PathBuf], PluginIsolation) -> Result<Box<dyn Targets>, OpenError>>;
 
 /// The process that a plugin runs in.
@@ -16,24 +16,24 @@ pub enum PluginIsolation {
     /// A child process, for commands that must outlive the plugin; a call that exceeds this time limit kills the
     /// process.
     Process(Duration),
-    /// This process, which is a worker that the runner watches. A second process around the plugin would show nothing
-    /// more: a plugin that aborts or hangs ends the worker, and the runner reports the case, the signal and the last
-    /// output.
+    /// This process, which is a worker that the runner watches. A second process around the plugin would add no
+    /// information: a plugin that aborts or hangs ends the worker, and the runner reports the case, the signal and the
+    /// last output.
     Worker,
 }
 
-/// The process that plugins run in when no case is running, with the time limit of one call.
+/// Isolation of plugins while no case is running: a child process, with this time limit for one call.
 pub(super) const OUTSIDE_OF_CASES: PluginIsolation = PluginIsolation::Process(Duration::from_secs(120));
 
-/// A conformance command: a source of targets, and groups of cases. This package's binary is one; a vendor's command
-/// may have further groups.
+/// A conformance command: a source of targets to test, and groups of cases. This package's binary is one; a vendor's
+/// command may have further groups.
 pub struct Suite {
-    /// Function that opens targets.
+    /// Function that opens the targets to test.
     pub targets: OpenTargets,
-    /// The groups that list the cases.
+    /// The groups that list the cases of the suite.
     pub groups: Vec<Box<dyn Group>>,
     /// The cases that a target must pass to claim a level of conformance.
     pub mandatory: Mandatory,
-    /// Arguments that precede all others when the program starts itself as a worker process.
+    /// Arguments that precede all others when the program starts a copy of itself as a worker process.
     pub prefix: Vec<OsString>,
 }

@@ -11,9 +11,10 @@ use tilewright_picture::{svg, view};
 use super::{Report, Tally, reasons};
 use crate::{CaseResult, Environment, Level, Status};
 
-/// Max number of failures that are shown with pictures; further failures have text only.
+/// Max number of failures with pictures of their layouts, so that the page stays small; further failures have text
+/// only.
 const DRAWN: usize = 50;
-/// Log2 of the max number of positions of a layout that is drawn, so that pages open fast.
+/// Log2 of the max number of positions of a layout that is drawn, so that the page opens fast.
 const DRAWN_BITS: u32 = 12;
 
 const STYLE: &str = "
@@ -157,7 +158,7 @@ fn failures(report: &Report, repro: impl Fn(&CaseResult) -> String) -> Markup {
     }
 }
 
-/// Returns pictures of the layouts of a result; text for layouts that are too large to draw.
+/// Returns pictures of the layouts that a failed case requested, with text for layouts that are too large to draw.
 fn pictures(result: &CaseResult) -> Markup {
     html! {
         @for (caption, layout) in &result.outcome.layouts {

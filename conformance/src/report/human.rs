@@ -24,7 +24,7 @@ const USUAL: [Status; 7] =
     [Status::Pass, Status::Fail, Status::Quality, Status::Unsupported, Status::Skip, Status::Crash, Status::Timeout];
 
 impl<W: Write> Human<W> {
-    /// Creates the report, which names the `slowest` slowest cases. Colour is for terminals.
+    /// Creates the report, which lists the `slowest` slowest cases. `colour` is for terminals.
     pub(crate) fn new(to: W, colour: bool, slowest: usize) -> Self {
         Self { to, colour, slowest }
     }
@@ -88,7 +88,7 @@ impl<W: Write> Human<W> {
         for &status in columns {
             let count = counts.get(&status).copied().unwrap_or(0);
             let cell = format!("{count:>width$}", width = status.name().len().max(5));
-            // Zeros are the desired values in most columns, so they stay plain.
+            // Zeros are the desired values in most columns, so they are not coloured.
             write!(self.to, "  {}", styled(self.colour && count > 0, status, &cell))?;
         }
         writeln!(self.to)

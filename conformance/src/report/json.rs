@@ -7,13 +7,13 @@ use super::{Report, Tally};
 use crate::results::{Event, Lines};
 use crate::{CaseResult, Status};
 
-/// Writes the line of a case.
+/// Writes the line with the result of a case.
 pub(crate) fn case(to: &mut Lines<impl Write>, result: &CaseResult, repro: &str) -> io::Result<()> {
     let repro = result.outcome.status.is_failure().then(|| repro.to_owned());
     to.write(&Event::Case { result: Cow::Borrowed(result), repro })
 }
 
-/// Writes the lines that follow all cases.
+/// Writes the lines that follow all cases: totals, errors and the exit status.
 pub(crate) fn end(to: &mut Lines<impl Write>, report: &Report) -> io::Result<()> {
     for (target, tally) in &report.targets {
         to.write(&summary(target, tally))?;

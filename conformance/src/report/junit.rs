@@ -1,4 +1,4 @@
-//! Reports a run in the JUnit format for continuous integration: a test suite for each target and group.
+//! Reports a run as JUnit XML for continuous integration: a test suite for each target and group.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use quick_junit::{NonSuccessKind, Report as JUnit, TestCase, TestCaseStatus, Tes
 use super::Report;
 use crate::{CaseResult, Status};
 
-/// Returns the report as XML.
+/// Returns the report as JUnit XML; `repro` formats the command that runs a case again.
 ///
 /// # Errors
 /// A message if the report cannot be serialised.

@@ -1,4 +1,4 @@
-//! Totals of a run: counts and the exit status.
+//! Totals of a run: counts by target, status and level, and the exit status.
 
 mod html;
 mod human;
@@ -27,7 +27,7 @@ pub enum Exit {
     Ok = 0,
     /// Every case ran, and some failed, crashed or timed out.
     Failures = 1,
-    /// The command line requests something that does not exist.
+    /// The command line is invalid, or names a target, case or file that does not exist.
     Usage = 2,
     /// The harness (the program that runs the cases) failed: some cases were not run.
     Harness = 3,
@@ -44,7 +44,7 @@ impl From<Exit> for ExitCode {
 /// Counts of the cases of one target.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Tally {
-    /// Number of chosen cases.
+    /// Number of cases that were chosen to run.
     pub(crate) chosen: usize,
     /// Number of cases that ran, by status.
     pub(crate) statuses: BTreeMap<Status, usize>,
@@ -59,7 +59,7 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// Returns the number of cases that have an outcome.
+    /// Returns the number of chosen cases that have an outcome.
     pub(crate) fn ran(&self) -> usize {
         self.statuses.values().sum()
     }
@@ -104,7 +104,7 @@ impl Report {
         Self { targets, results: Vec::new(), errors: Vec::new(), interrupted: false }
     }
 
-    /// Adds the outcome of a case.
+    /// Adds the outcome of a case to the counts and the list of results.
     pub fn add(&mut self, result: CaseResult) {
         self.targets.entry(result.target.clone()).or_default().add(&result);
         self.results.push(result);
@@ -118,12 +118,12 @@ impl Report {
         slow
     }
 
-    /// Adds failures of the harness (the program that runs the cases), as opposed to failures of cases.
+    /// Adds failures of the harness (the program that runs the cases), which are not outcomes of cases.
     pub fn add_errors(&mut self, errors: Vec<HarnessError>) {
         self.errors.extend(errors);
     }
 
-    /// Records that the user ended the run.
+    /// Records that the user ended the run before all cases had run.
     pub fn interrupt(&mut self) {
         self.interrupted = true;
     }

@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 
 use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
 
-/// Interval at which a line of progress is written, whether cases end or not.
+/// Interval between lines of progress, which are written even if no case ends.
 const EVERY: Duration = Duration::from_secs(9);
 
-/// The progress display of a run.
+/// The progress display of a run, on standard error.
 pub(crate) struct Progress {
     counts: Arc<Counts>,
     shown: Shown,
@@ -25,7 +25,7 @@ enum Shown {
 
 #[derive(Debug)]
 struct Counts {
-    /// Number of cases to run, without cases that have a result of an earlier run.
+    /// Number of cases to run, without cases that already have a result of an earlier run.
     cases: usize,
     finished: AtomicUsize,
     failed: AtomicUsize,
@@ -41,7 +41,7 @@ impl Progress {
         Self { counts, shown }
     }
 
-    /// Counts a case that has ended.
+    /// Counts a case that has ended, and shows the new count.
     pub(crate) fn count(&self, failed: bool) {
         self.counts.finished.fetch_add(1, Ordering::Relaxed);
         let failed = self.counts.failed.fetch_add(usize::from(failed), Ordering::Relaxed) + usize::from(failed);
@@ -51,7 +51,7 @@ impl Progress {
         }
     }
 
-    /// Calls `write` while the progress bar is hidden.
+    /// Calls `write` while the progress bar is hidden, so that the text does not mix with the bar.
     pub(crate) fn suspended<T>(&self, write: impl FnOnce() -> T) -> T {
         match &self.shown {
             Shown::Bar(bar) => bar.suspend(write),
@@ -66,7 +66,7 @@ impl Drop for Progress {
             Shown::Bar(bar) => bar.finish_and_clear(),
             Shown::Lines(sender, writer) => {
                 drop(sender.take());
-                // A panic of the writing thread affects the display only.
+                // A panic of the writing thread affects only the display, so it is ignored.
                 drop(writer.take().map(JoinHandle::join));
             }
         }

@@ -1,4 +1,4 @@
-//! Groups the reasons for unsupported or skipped cases that differ only in their numbers.
+//! Groups the reasons for unsupported or skipped cases: reasons that differ only in their numbers are listed once.
 
 use std::collections::BTreeMap;
 
@@ -38,7 +38,7 @@ pub(super) fn reasons(tally: &Tally) -> Vec<Reason<'_>> {
     reasons
 }
 
-/// Splits a text at the boundaries of numbers.
+/// Splits a text at the boundaries of numbers: pieces are digits only or have no digit.
 fn pieces(text: &str) -> Vec<&str> {
     let mut end = 0;
     let chunks = text.as_bytes().chunk_by(|a, b| a.is_ascii_digit() == b.is_ascii_digit());

@@ -1,4 +1,4 @@
-//! Reports results as tables in Markdown: targets by groups, for each level of evidence.
+//! Reports results as Markdown tables of targets by groups, one table for each level of evidence.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -6,7 +6,7 @@ use std::fmt::Write;
 use super::{Report, Tally};
 use crate::{Level, Status};
 
-/// Returns the tables, under headings of level three.
+/// Returns the Markdown text of the tables, under headings of level three.
 pub(crate) fn table(report: &Report) -> String {
     let groups: BTreeSet<_> = report.targets.values().flat_map(|tally| tally.groups.keys().cloned()).collect();
     let groups: Vec<_> = groups.into_iter().collect();
@@ -46,7 +46,7 @@ fn section(
         return;
     }
     let names: Vec<_> = groups.iter().map(|group| format!("`{group}`")).collect();
-    // Writing to a string does not fail.
+    // Writing to a string does not fail, so the result is ignored.
     let _ = writeln!(text, "### {heading}\n\n| target | {} | all |", names.join(" | "));
     let _ = writeln!(text, "|---|{}", "---:|".repeat(groups.len() + 1));
     for (target, counts) in rows {

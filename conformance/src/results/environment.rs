@@ -1,4 +1,4 @@
-//! The environment of a run: what must be known to reproduce the results.
+//! The environment of a run: the facts that are necessary to reproduce its results.
 
 use std::fs::File;
 use std::io;
@@ -10,10 +10,10 @@ use sha2::{Digest, Sha256};
 
 use crate::Shard;
 
-/// Everything that must be known to reproduce results.
+/// The facts that are necessary to reproduce the results of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Environment {
-    /// Version of the suite that ran.
+    /// Version of the suite that ran the cases.
     pub suite: String,
     /// Start of the run, in seconds since 1970 (UTC).
     pub started: u64,
@@ -21,13 +21,13 @@ pub struct Environment {
     pub host: Host,
     /// The targets that were tested, with their plugins.
     pub targets: Vec<Tested>,
-    /// First seed of random cases.
+    /// First seed of cases that are generated at random.
     pub seed: u32,
     /// Whether the run was thorough, see [`crate::Thoroughness`].
     pub thorough: bool,
-    /// Whether cases were to run on a device too.
+    /// Whether the user requested that cases run on a device too.
     pub device: bool,
-    /// The shard that was run; `None` for all cases.
+    /// The part of a run that was executed; `None` for all of its cases.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shard: Option<Shard>,
 }
@@ -43,17 +43,17 @@ pub struct Host {
     pub processors: usize,
 }
 
-/// A target that a run tested, with its plugin and device.
+/// A target that a run tested, with the plugin that served it and the device.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tested {
-    /// The target's name.
+    /// The target's name, such as `h100`.
     pub name: String,
-    /// The target's architecture.
+    /// The target's architecture, such as `sm_90a`.
     pub architecture: String,
     /// Plugin library that served the target; `None` if it is statically linked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plugin: Option<ServingPlugin>,
-    /// The device that cases ran on; `None` if there was none or none was requested.
+    /// The device that cases ran on; `None` if devices were not requested or the target has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device: Option<String>,
 }
@@ -73,7 +73,7 @@ pub struct ServingPlugin {
 }
 
 impl Host {
-    /// Returns the description of this machine.
+    /// Returns the description of the machine that runs this process.
     #[must_use]
     pub fn here() -> Self {
         Self {
@@ -85,8 +85,8 @@ impl Host {
 }
 
 impl Environment {
-    /// Checks that results of two runs are comparable: same suite, targets, plugins, and options that determine what a
-    /// case name stands for.
+    /// Checks that results of two runs are comparable: same suite, targets and plugins, and the same options that
+    /// determine the meaning of case names.
     ///
     /// # Errors
     /// A message that names the difference.
@@ -118,19 +118,19 @@ impl std::fmt::Display for ServingPlugin {
     }
 }
 
-/// Returns the current time in seconds since 1970.
+/// Returns the current time in seconds since 1970 (UTC).
 pub(crate) fn now() -> u64 {
     SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
-/// Returns the SHA-256 of a file, in hexadecimal digits.
+/// Returns the SHA-256 of a file's contents, in hexadecimal digits.
 pub(crate) fn digest(file: &Path) -> io::Result<String> {
     let mut hasher = Sha256::new();
     io::copy(&mut File::open(file)?, &mut Writing(&mut hasher))?;
     Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// Adapts a hash function to [`io::Write`].
+/// Adapts a hash function to [`io::Write`], so that a file is hashed without loading it whole.
 struct Writing<'a>(&'a mut Sha256);
 
 impl io::Write for Writing<'_> {

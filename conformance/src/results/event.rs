@@ -9,14 +9,14 @@ use serde::{Deserialize, Serialize};
 use super::Environment;
 use crate::{CaseResult, Level, Status};
 
-/// The content of one line of a results file.
+/// The content of one line of a results file (JSON lines that a run writes).
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "lowercase")]
 pub(crate) enum Event<'a> {
-    /// A run of the suite begins.
+    /// A run of the suite begins, or is resumed.
     Begin {
         environment: Cow<'a, Environment>,
-        /// For each target, the number of chosen cases.
+        /// For each target, the number of cases that were chosen to run.
         chosen: Cow<'a, BTreeMap<String, usize>>,
     },
     /// A case has ended with an outcome.
@@ -41,7 +41,7 @@ pub(crate) enum Event<'a> {
     End { exit: u8 },
 }
 
-/// Writes events as JSON lines.
+/// Writes events to a results file or to standard output, as JSON lines.
 pub(crate) struct Lines<W> {
     to: W,
 }
@@ -51,12 +51,12 @@ impl<W: Write> Lines<W> {
         Self { to }
     }
 
-    /// Returns the underlying writer.
+    /// Returns the writer that the lines were written to.
     pub(crate) fn into_inner(self) -> W {
         self.to
     }
 
-    /// Writes one line by a single call of the writer.
+    /// Writes one line by a single call of the writer, so that an interrupted run leaves only complete lines.
     pub(crate) fn write(&mut self, event: &Event<'_>) -> io::Result<()> {
         let mut line = serde_json::to_string(event)?;
         line.push('\n');

@@ -1,4 +1,4 @@
-//! Reads results files of earlier runs.
+//! Reads results files that earlier runs of the suite wrote.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, OpenOptions};
@@ -10,62 +10,62 @@ use thiserror::Error;
 use super::{Environment, Event};
 use crate::{CaseResult, HarnessError, Shard};
 
-/// The results of earlier runs, read from files.
+/// The results of earlier runs, read from results files.
 #[derive(Debug, Default)]
 pub struct Kept {
-    /// The environments of all runs that the results come from.
+    /// The environments of all runs that the results are from.
     pub environments: Vec<Environment>,
-    /// The outcomes, by target and case name; the last one if a file has several for one case.
+    /// The outcomes, by target and case name. If a file has several for one case, the last one counts.
     pub cases: BTreeMap<(String, String), CaseResult>,
-    /// For each target, the number of chosen cases.
+    /// For each target, the number of cases that were chosen to run.
     pub chosen: BTreeMap<String, usize>,
-    /// Recorded failures of the harness (the program that runs the cases).
+    /// Failures of the harness (the program that runs the cases) that the files record.
     pub errors: Vec<HarnessError>,
 }
 
-/// The reason why a file has no usable results.
+/// The reason why a results file cannot be used.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum KeptError {
     /// The file cannot be read.
     #[error("cannot read the results {}: {error}", file.display())]
     Read {
-        /// The path of the file.
+        /// The path of the unreadable file.
         file: PathBuf,
         /// The error of the operating system.
         error: io::Error,
     },
-    /// A line of the file is not one that a run writes.
+    /// A line of the file is not an event that a run writes.
     #[error("{}:{line}: no result: {message}", file.display())]
     Line {
-        /// The path of the file.
+        /// The path of the file with the invalid line.
         file: PathBuf,
         /// The line number, from 1.
         line: usize,
         /// The rule that the line violates.
         message: String,
     },
-    /// The file has no line of a run.
+    /// The file has no line that a run of the suite wrote.
     #[error("{} has no results; `--results` writes them", file.display())]
     Empty {
-        /// The path of the file.
+        /// The path of the file without results.
         file: PathBuf,
     },
     /// The results of two runs cannot be merged.
     #[error("{} cannot be put together with the results before it: {message}", file.display())]
     Disagree {
-        /// The path of the later file.
+        /// The path of the later one of the two files.
         file: PathBuf,
-        /// The difference between the runs.
+        /// The difference between the runs, such as another plugin.
         message: String,
     },
 }
 
 impl Kept {
-    /// Reads the results of one file.
+    /// Reads the results of one file of an earlier run.
     ///
     /// # Errors
-    /// [`KeptError`]. A truncated last line is not an error: the run was interrupted.
+    /// [`KeptError`]. A truncated last line is not an error, since an interrupted run may leave one.
     pub fn read(file: &Path) -> Result<Self, KeptError> {
         let unreadable = |error| KeptError::Read { file: file.to_owned(), error };
         let mut lines = BufReader::new(File::open(file).map_err(unreadable)?);
@@ -115,11 +115,11 @@ impl Kept {
         }
     }
 
-    /// Merges the results of several files, such as the shards of a run. If a case has different outcomes, the outcome
-    /// that fails the run is kept.
+    /// Merges the results of several files, such as those of the shards of a run. If a case has different outcomes, an
+    /// outcome that fails the run is kept, so that no failure is lost.
     ///
     /// # Errors
-    /// [`KeptError`], also if the runs had different plugins, suites or seeds.
+    /// [`KeptError`], also if the runs used different plugins, suites or seeds.
     pub fn merge(files: &[PathBuf]) -> Result<Self, KeptError> {
         let mut all = Self::default();
         for file in files {
@@ -133,7 +133,7 @@ impl Kept {
         Ok(all)
     }
 
-    /// Returns the missing shards of each target: parts of its run for which no file has results.
+    /// Returns, for each target, the shards (parts of a run) without results in any file.
     #[must_use]
     pub fn missing_shards(&self) -> Vec<(String, Shard)> {
         let mut shards: BTreeMap<(&str, u32), BTreeSet<u32>> = BTreeMap::new();
@@ -178,7 +178,7 @@ fn is_of_a_later_version(line: &[u8]) -> bool {
     value.is_ok_and(|value| value["event"].as_str().is_some_and(|event| !KNOWN.contains(&event)))
 }
 
-/// Opens the file for appending. Removes a truncated last line, so that its case runs again.
+/// Opens a results file for appending. Removes a truncated last line, so that its case runs again.
 pub(crate) fn append(file: &Path) -> io::Result<File> {
     let written = match std::fs::read(file) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),

@@ -1,8 +1,8 @@
 //! Results files of runs: JSON lines, each written completely at once.
 //!
 //! A run writes one `begin`, one `case` for each final outcome, one `summary` for each target, the `error`s of the
-//! harness, and one `end`. Written lines stay however the run ends; a resumed run appends another `begin`. This module
-//! imports outcomes only; the module `report` formats reports.
+//! harness (the program that runs the cases), and one `end`. Written lines stay however the run ends; a resumed run
+//! appends another `begin`. This module does not import the module `report`, which formats reports.
 
 mod environment;
 mod event;

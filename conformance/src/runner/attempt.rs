@@ -1,4 +1,4 @@
-//! Runs cases in one worker process, and interprets its end if it breaks.
+//! Runs cases in one worker process and, if the process breaks, determines the case that broke it.
 
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -8,26 +8,26 @@ use super::{HarnessError, Runner};
 use crate::{Outcome, Status};
 use tilewright_plugin::{ChildEnd, ChildEvent, ChildProcess};
 
-/// A worker process that broke (crashed, hung or sent an invalid record): the case during or right after which it
-/// broke.
+/// The end of a worker process that broke (crashed, hung or sent an invalid record): the case during or right after
+/// which it broke.
 #[derive(Debug)]
 pub(super) struct Broken {
     /// Index of the case in the list that the worker was given.
     pub(super) case: usize,
-    /// The outcome to report for the case.
+    /// The outcome to report for this case.
     pub(super) outcome: Outcome,
 }
 
-/// Function that receives final outcomes.
+/// Function that receives the name and the final outcome of each case.
 type OutcomeSink<'a> = &'a mut dyn FnMut(&str, Outcome);
 
-/// Time limit for starting a worker process: opening a target loads libraries, on a machine that other workers keep
-/// busy.
+/// Time limit for starting a worker process: it must open a target, which loads libraries, on a machine that other
+/// workers keep busy.
 const STARTUP: Duration = Duration::from_secs(60);
 
 impl Runner {
-    /// Runs cases in one new worker process until all have ended or the worker breaks. Passes the outcomes to
-    /// `report_outcome`; returns how the worker broke, `None` if all cases have ended.
+    /// Runs cases in one new worker process until all have ended or the worker breaks. Passes each outcome to
+    /// `report_outcome`. Returns the case that broke the worker, or `None` if all cases have ended.
     pub(super) fn attempt(
         &self,
         target: &str,
@@ -81,8 +81,9 @@ impl Runner {
         }
     }
 
-    /// Determines the outcome of the case `suspect`, at which a worker broke, after the cases `before` had ended in the
-    /// same process. Runs the case again alone, and then after some of the cases `before`. `broken` is the first break.
+    /// Determines the outcome of the case `suspect`. A worker broke at this case, with the outcome `broken`, after the
+    /// cases `before` had ended in the same process. Runs the case again alone, and then after some of the cases
+    /// `before`.
     pub(super) fn examine(
         &self,
         target: &str,
@@ -101,7 +102,7 @@ impl Runner {
         let mut outcome = broken.outcome;
         let alone = alone.map_or_else(String::new, |alone| format!("; alone its status is {}", alone.status));
         let company = match outcome.status {
-            // To bisect a hang would take the full time limit at each step.
+            // Bisecting a hang would take the full time limit at each step, so the earlier cases are not examined.
             Status::Timeout => String::new(),
             _ => match self.accomplice(target, before, suspect)? {
                 Some(name) => format!(", after `{name}` in the same process"),
@@ -114,7 +115,7 @@ impl Runner {
 
     /// Finds by bisection the one case of `before` after which the case `suspect` breaks its process.
     ///
-    /// `None` if it takes several earlier cases, or the break does not recur.
+    /// Returns `None` if several earlier cases together break it, or the break does not recur.
     fn accomplice(&self, target: &str, before: &[String], suspect: &String) -> Result<Option<String>, HarnessError> {
         let mut candidates = before.to_vec();
         loop {
@@ -136,15 +137,16 @@ impl Runner {
     }
 }
 
-/// How far a worker has got in its list of cases.
+/// The progress of a worker in its list of cases.
 struct Progress<'a> {
     cases: &'a [String],
     ready: bool,
     /// Index of the first case that has not ended.
     next: usize,
-    /// Whether the case `next` has started.
+    /// Whether the worker has started the case `next`.
     started: bool,
-    /// The outcome of the last case that ended, held back until the worker starts the next one.
+    /// The outcome of the last case that ended, held back until the next case starts, as the process may break at the
+    /// end.
     last_outcome: Option<Outcome>,
 }
 
@@ -157,7 +159,7 @@ impl<'a> Progress<'a> {
         self.ready && self.next == self.cases.len()
     }
 
-    /// Processes a record from the worker; returns false if the record is out of order.
+    /// Processes a record from the worker. Returns false if the record is out of order, so that the worker is broken.
     fn process_record(&mut self, record: Record, report_outcome: OutcomeSink<'_>) -> bool {
         let expected = |name: &String| self.ready && self.cases.get(self.next) == Some(name);
         match record {
@@ -176,15 +178,15 @@ impl<'a> Progress<'a> {
         true
     }
 
-    /// Reports the outcome that was held back.
+    /// Reports the outcome that was held back until the next case started.
     fn flush_deferred_outcome(&mut self, report_outcome: OutcomeSink<'_>) {
         if let Some(outcome) = self.last_outcome.take() {
             report_outcome(&self.cases[self.next - 1], outcome);
         }
     }
 
-    /// Returns how the worker broke, with this outcome: in the running case, or else in the case that has just ended.
-    /// `None` before the first case.
+    /// Returns the worker's end with this outcome, blamed on the running case, or else on the case that has just ended.
+    /// Returns `None` before the first case.
     fn broken(&self, status: Status, detail: String, duration: Duration) -> Option<Broken> {
         let case = if self.started { Some(self.next) } else { self.last_outcome.as_ref().map(|_| self.next - 1) };
         let detail = if self.started { detail } else { format!("{detail}, after the case had ended") };

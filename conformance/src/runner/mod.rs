@@ -2,7 +2,7 @@
 //!
 //! Cases run in batches, one worker process for each. A worker reports the start and end of each case, so when it
 //! breaks, the running case is the suspect. The suspect runs again alone; if it breaks only after other cases, the
-//! batch is bisected for the case that is needed. The rest of the batch goes to a new worker. An outcome is final once
+//! batch is bisected for the one that causes this. The rest of the batch goes to a new worker. An outcome is final once
 //! its worker has started the next case: if the process does not survive the end of a case, the outcome is a crash.
 
 mod attempt;
@@ -34,7 +34,7 @@ pub struct Worker {
 }
 
 impl Worker {
-    /// Creates the command of a worker.
+    /// Creates the command line of a worker process.
     #[must_use]
     pub fn new(program: PathBuf, arguments: Vec<OsString>) -> Self {
         Self { program, arguments }
@@ -54,7 +54,7 @@ impl Worker {
 /// Cases of one target that share a worker process as long as the process lives.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Batch {
-    /// The name of the target.
+    /// The name of the target that the cases are for.
     pub target: String,
     /// Names of the cases, in the order of running.
     pub cases: Vec<String>,
@@ -69,24 +69,24 @@ impl Batch {
     }
 }
 
-/// A failure of the harness (the program that runs the cases): cases that did not run have no outcome.
+/// A failure of the harness (the program that runs the cases). Some cases then have no outcome.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum HarnessError {
     /// A worker process cannot be started.
     #[error("cannot start a worker, {program}: {error}")]
     Spawn {
-        /// The worker's program.
+        /// The program that could not be started.
         program: String,
         /// The error of the operating system.
         error: io::Error,
     },
-    /// A worker did not reach its first case, or sent an invalid record.
+    /// A worker ended before its first case, or sent an invalid record.
     #[error("a worker for target `{target}` failed: {message}")]
     Worker {
-        /// The name of the target.
+        /// The name of the target that the worker was to open.
         target: String,
-        /// Description of the failure.
+        /// Description of the failure, with the worker's error output.
         message: String,
     },
     /// The run was stopped by its caller.
@@ -100,13 +100,13 @@ pub enum HarnessError {
 /// Runs batches of cases in worker processes.
 #[derive(Debug, Clone)]
 pub struct Runner {
-    /// Command line of a worker process.
+    /// Command line that starts a worker process.
     pub worker: Worker,
-    /// Max number of worker processes at a time.
+    /// Max number of worker processes that run at a time.
     pub jobs: usize,
-    /// Time limit of one case.
+    /// Time limit of one case; a case that exceeds it is killed.
     pub timeout: Duration,
-    /// Max number of repetitions of a failing case.
+    /// Max number of times that a failing case is repeated.
     pub retries: u8,
     /// A flag that stops the run: once set, no case starts, and running cases are ended without an outcome.
     pub stop: Arc<AtomicBool>,
@@ -129,7 +129,7 @@ impl Runner {
                         if lock(&broken).contains(&batch.target) {
                             continue;
                         }
-                        // The receiver outlives all senders, so sending does not fail.
+                        // The receiver outlives all senders, so sending does not fail and the result is ignored.
                         let report_outcome = |result| drop(sender.send(result));
                         match self.run_batch(&batch, report_outcome) {
                             Ok(()) => {}
@@ -164,7 +164,7 @@ impl Runner {
         })
     }
 
-    /// Runs one batch to its end, with as many worker processes as necessary.
+    /// Runs one batch to its end, with a new worker process after each that breaks.
     fn run_once(&self, batch: &Batch, report_outcome: impl Fn(CaseResult)) -> Result<(), HarnessError> {
         let result = |name: &str, outcome| CaseResult { target: batch.target.clone(), name: name.to_owned(), outcome };
         let mut rest = &batch.cases[..];

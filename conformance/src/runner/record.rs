@@ -1,6 +1,6 @@
 //! The records that a worker process sends to the runner, one a line on its standard output.
 //!
-//! A record's line begins with the record separator of RFC 7464, which distinguishes it from whatever a case or a
+//! A record's line begins with the record separator of RFC 7464, to distinguish it from any text that a case or a
 //! library prints.
 
 use std::io::{self, BufRead, Read, Write};
@@ -9,15 +9,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::Outcome;
 
-/// One record from a worker process.
+/// One record from a worker process, about the progress of its cases.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "record", rename_all = "lowercase")]
 pub(super) enum Record {
     /// The target is open, and all requested cases exist.
     Ready,
-    /// The worker starts the case of this name.
+    /// The worker starts the case with this name.
     Start { name: String },
-    /// The case of this name has ended with an outcome.
+    /// The case with this name has ended with an outcome.
     End { name: String, outcome: Outcome },
     /// All requested cases have ended. Only this record completes a batch; an exit status never does.
     Done,
@@ -26,18 +26,18 @@ pub(super) enum Record {
 }
 
 const SEPARATOR: char = '\u{1e}';
-/// Max bytes of a record's line; longer lines are not records.
+/// Max number of bytes of a record's line, to limit memory; longer lines are not records.
 const MAX_LINE: u64 = 1 << 24;
 
 impl Record {
-    /// Writes the record by a single call, on a line of its own.
+    /// Writes the record by a single call, on a line of its own even if the output so far ends within a line.
     pub(super) fn write(&self, to: &mut dyn Write) -> io::Result<()> {
         let json = serde_json::to_string(self)?;
         to.write_all(format!("\n{SEPARATOR}{json}\n").as_bytes())?;
         to.flush()
     }
 
-    /// Reads the next record of a worker's output, skipping other lines; `None` at the end.
+    /// Reads the next record of a worker's output and skips other lines; `None` at the end of the output.
     pub(super) fn next(output: &mut impl BufRead) -> Option<Self> {
         let mut line = Vec::new();
         loop {

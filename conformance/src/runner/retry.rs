@@ -4,8 +4,8 @@ use super::{HarnessError, Runner};
 use crate::{CaseResult, Status};
 
 impl Runner {
-    /// Repeats a failed case alone, up to the runner's number of retries. If one repetition passes, the returned result
-    /// is a flake.
+    /// Repeats a failed case alone, up to the runner's number of retries. If one repetition passes, the result becomes
+    /// a flake.
     pub(super) fn retried(&self, result: CaseResult) -> Result<CaseResult, HarnessError> {
         let case = std::slice::from_ref(&result.name);
         for retry in 1..=u32::from(self.retries) {

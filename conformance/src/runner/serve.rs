@@ -1,4 +1,4 @@
-//! The worker's side of the runner: runs the cases named on standard input and reports how each ended.
+//! The worker process of the runner: runs the cases named on standard input and reports how each ended.
 
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
@@ -10,9 +10,9 @@ use super::record::Record;
 use crate::group::list_some;
 use crate::{Case, Context, Group, Outcome, Verdict};
 
-/// Reads case names, one a line up to an empty line, and runs the cases in this order; `open` returns the target.
+/// Reads case names, one a line up to an empty line, and runs the cases in this order; `open` returns their context.
 ///
-/// Ends the process when standard input ends early, since the runner is then gone.
+/// Ends the process when standard input ends early, since the runner process is then gone.
 ///
 /// # Errors
 /// Standard input or output fails.
@@ -27,7 +27,7 @@ pub(crate) fn serve(groups: &[Box<dyn Group>], open: impl FnOnce() -> Result<Con
     }));
     let out = &mut io::stdout();
     let prepared = open().and_then(|context| {
-        // Cases of a batch are adjacent in the list; groups without a case in it need not list theirs.
+        // Only groups with a case in the batch list their cases, to save time.
         let requested: BTreeSet<_> = names.iter().filter_map(|name| name.split('/').next()).collect();
         let cases =
             list_some(groups, &context, |group| requested.contains(group)).map_err(|error| error.to_string())?;
@@ -48,11 +48,11 @@ fn read_names(input: &mut dyn BufRead) -> io::Result<Vec<String>> {
     input.lines().take_while(|line| line.as_ref().map_or(true, |line| !line.is_empty())).collect()
 }
 
-/// Starts a thread that ends the process when standard input closes. A runner that is killed cannot kill its workers,
-/// but its end of the pipe closes.
+/// Starts a thread that ends the process when standard input closes. A runner that was killed cannot kill its workers,
+/// but the system closes its end of the pipe.
 fn end_with_standard_input() {
     std::thread::spawn(|| {
-        // The runner sends nothing more, so any return of the read means that it is gone.
+        // The runner sends nothing more, so the read returns only when the runner is gone.
         let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
         std::process::exit(3);
     });

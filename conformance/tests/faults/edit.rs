@@ -1,6 +1,6 @@
-//! Edits of text, line by line, that plant a fault.
+//! Edits of program text, line by line, that plant a fault for the suite to find.
 
-/// An edit of those lines that contain some words.
+/// An edit of the lines that contain certain words.
 #[derive(Clone, Copy)]
 pub enum Edit {
     /// Deletes the lines that contain all of these words.
@@ -14,7 +14,7 @@ pub enum Edit {
 }
 
 impl Edit {
-    /// Applies the edit to `text`; returns the edited text.
+    /// Applies the edit to every line of `text` that it selects; returns the edited text.
     pub fn of(self, text: &str) -> String {
         let lines = text.lines().filter_map(|line| self.line(line));
         lines.fold(String::new(), |text, line| text + &line + "\n")
@@ -40,7 +40,7 @@ fn swapped(line: &str) -> String {
         None => (line, ""),
     };
     let Some((before, last)) = body.rsplit_once(", ") else { return line.to_owned() };
-    // The operand before it begins after a comma, or after the operation's last word.
+    // The operand before the last one begins after a comma, or after the operation's last word.
     let Some(start) = before.rfind([' ', '\t']) else { return line.to_owned() };
     let (head, first) = before.split_at(start + 1);
     format!("{head}{last}, {first}{end}")

@@ -1,4 +1,4 @@
-//! A target that is correct except for one planted fault.
+//! A target that is correct except for one planted fault, so that tests know the failure to expect.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,7 +16,7 @@ use super::edit::Edit;
 /// Function that returns a wrong layout for a correct one.
 pub type Change = fn(&LinearLayout) -> LinearLayout;
 
-/// The component with the planted fault, and the fault.
+/// The planted fault, and the component that has it.
 #[derive(Clone, Copy)]
 pub enum Lie {
     /// No fault.
@@ -40,7 +40,7 @@ pub struct Liar {
     instructions: Vec<Instruction>,
     families: LyingFamilies,
     lie: Lie,
-    /// Whether the fault changed anything.
+    /// Whether the fault changed anything; if not, the test proves nothing.
     took_effect: AtomicBool,
 }
 

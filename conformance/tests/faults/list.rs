@@ -8,7 +8,7 @@ use super::liar::Lie;
 
 /// A planted fault, and the failure that the suite must report.
 pub struct Fault {
-    /// Description of the fault, for the documentation page.
+    /// Description of the fault, for `docs/fault-injection.md`.
     pub name: &'static str,
     pub target: &'static str,
     pub lie: Lie,
@@ -21,7 +21,7 @@ pub struct Fault {
 }
 
 impl Fault {
-    /// Returns the component that has the fault, as a heading of the documentation page.
+    /// Returns the component that has the fault, as a heading in `docs/fault-injection.md`.
     pub fn component(&self) -> &'static str {
         match self.lie {
             Lie::None => "Nothing",
@@ -51,7 +51,7 @@ fn fault(
     Fault { name, target, lie, cases, case_prefix, expected_detail }
 }
 
-/// Returns the layout with two columns of a dim swapped.
+/// Returns the layout with the columns numbered `one` and `two` of the dim `dim` swapped.
 fn swapped(layout: &LinearLayout, dim: Dim, [one, two]: [usize; 2]) -> LinearLayout {
     changed(layout, dim, |columns| {
         if one.max(two) < columns.len() {
@@ -183,7 +183,7 @@ fn families() -> Vec<Fault> {
     ]
 }
 
-/// Changes the layout of the operand with this role in all instructions whose names contain `words`.
+/// Changes the layout of the operand with the role `role` in all instructions whose names contain `words`.
 fn operand(rows: &mut [Instruction], words: &str, role: &str, change: impl Fn(&LinearLayout) -> LinearLayout) {
     for row in rows.iter_mut().filter(|row| row.name.contains(words)) {
         for operand in &mut row.operands {
@@ -266,7 +266,8 @@ fn banks(target: &mut TargetDescription, bits: u32, change: impl Fn(&mut tilewri
     target.shared.banks.iter_mut().filter(|row| row.access_bits.contains(&bits)).for_each(change);
 }
 
-/// Returns a fault of a description that the planner and the emulated device share.
+/// Returns a fault of a target description that the planner and the emulated device share, so that both are wrong
+/// alike.
 fn believed(
     name: &'static str,
     target: &'static str,

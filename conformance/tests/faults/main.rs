@@ -91,7 +91,7 @@ fn verdicts(real: &Arc<dyn Target>, fault: &Fault, lie: Lie) -> (Vec<(String, Ve
     (verdicts, liar.has_lied())
 }
 
-/// The cases that detected a fault.
+/// The cases of the suite that detected a fault.
 struct Found {
     failed: Vec<(String, Verdict)>,
     of: usize,

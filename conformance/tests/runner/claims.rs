@@ -13,7 +13,7 @@ pub const TESTS: Tests = &[
     ("a_level_without_cases_cannot_be_claimed", a_level_without_cases_cannot_be_claimed),
 ];
 
-/// Runs `claim` on the results of a run after `change` has modified their text; returns exit status and report.
+/// Runs `claim` on the results of a run after `change` has modified their text. Returns exit status and report.
 fn claim(cases: &str, change: impl Fn(String) -> String, level: &str) -> (Option<i32>, Value) {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("toy.jsonl");

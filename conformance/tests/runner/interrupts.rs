@@ -16,7 +16,8 @@ pub const TESTS: Tests = &[
     ("an_interrupted_run_keeps_what_nobody_asked_it_to", an_interrupted_run_keeps_results_without_an_option),
 ];
 
-/// Arguments of a run with one worker, where `hang` runs after `fail`.
+/// Arguments of a run with one worker, which runs `hang` after `fail`, so that an interrupt during `hang` finds one
+/// result.
 const CASES: &str = "--target toy --jobs 1 --timeout 300 deeds/fail deeds/hang deeds/pass";
 
 /// Starts a run and interrupts it after its first report of a case. Returns exit status, standard output and standard
@@ -45,13 +46,13 @@ fn send(run: &Child, signal: Signal) {
     kill_process(pid, signal).expect("it runs");
 }
 
-/// Returns the command line that resumes a run, read from the run's messages.
+/// Returns the command line that resumes a run, read from the messages of the interrupted run.
 fn resumption(errors: &str) -> &str {
     let line = errors.lines().find_map(|line| line.trim().strip_prefix("conformance "));
     line.unwrap_or_else(|| panic!("no line to go on with: {errors}"))
 }
 
-/// Resumes a run without the case that hangs; returns the names of the cases in the results.
+/// Resumes a run without the case that hangs. Returns the names of the cases with results in `file`.
 fn resumed(line: &str, file: &Path) -> BTreeSet<String> {
     let output = command(&format!("{line} --exclude deeds/hang"));
     assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stderr));

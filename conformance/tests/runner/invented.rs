@@ -139,7 +139,7 @@ impl Group for Deeds {
             }),
         ];
         cases.extend((0..20).map(|index| case(&format!("many/{index:02}"), || Verdict::pass(Level::Layout))));
-        // One variant on four tensors; the last one fails.
+        // One subject with four candidate tensors; the last tensor fails, and only a thorough run includes it.
         let tensors = context.some_of(0, 1, vec![true, true, true, false], |_| true);
         cases.extend((0..).zip(tensors).map(|(index, right): (u32, bool)| {
             case(&format!("tensors/{index}"), move || {

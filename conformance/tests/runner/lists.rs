@@ -116,7 +116,7 @@ fn wrong_lists_are_refused() {
     }
 }
 
-/// Runs the flaky case, which fails if the file does not exist.
+/// Runs the flaky case, which creates `file` and fails if the file does not exist, and passes otherwise.
 fn flaky(file: &Path, arguments: &str) -> Output {
     let mut command = prepared(&format!("--target toy deeds/flaky --message-format json {arguments}"));
     command.env(FLAKY_VARIABLE, file).output().expect("the command starts")

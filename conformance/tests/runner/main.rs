@@ -104,7 +104,7 @@ fn events(line: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).expect("each line is JSON")).collect()
 }
 
-/// Runs the conformance program; returns its JSON lines about cases, by case name.
+/// Runs the conformance program. Returns its JSON lines about cases, by case name.
 fn cases(line: &str) -> BTreeMap<String, Value> {
     let cases = events(line).into_iter().filter(|event| event["event"] == "case");
     let mut by_name = BTreeMap::new();
@@ -174,7 +174,7 @@ fn details_say_how_a_process_exited() {
 }
 
 fn a_case_that_breaks_only_in_company_names_it() {
-    // Few cases make small batches: with these globs and one job, all three share a worker.
+    // Few cases make small batches: with these globs and one job, all three cases share a worker.
     let cases = cases(&format!("{ALL} deeds/many deeds/company"));
     let suffers = &cases["deeds/company/3-suffers"];
     assert_eq!(suffers["status"], "crash");

@@ -115,7 +115,7 @@ fn merged_shards_are_the_full_run() {
     assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stderr));
     let merged = String::from_utf8_lossy(&output.stdout).into_owned();
     assert_eq!(names(&merged_file).len(), 42);
-    // The totals are those of one run, except for the order of failures.
+    // The totals equal those of one run, except for the order of failures.
     let tables =
         |text: &str| text.lines().filter(|line| line.starts_with("deeds")).map(str::to_owned).collect::<Vec<_>>();
     let at_once = command("--target toy --target twin deeds/many deeds/fail");

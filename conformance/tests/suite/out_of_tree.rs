@@ -10,7 +10,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().expect("the source tree")
 }
 
-/// Returns the folder of a plugin that a test builds.
+/// Returns the folder of a plugin that is built outside of the workspace for a test.
 fn outside(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("outside").join(name);
     let _ = std::fs::remove_dir_all(&folder);

@@ -102,7 +102,7 @@ fn stats_are_printed_as_ratios() {
 fn wrong_results_and_what_is_not_there_are_seen() {
     let (_folder, path) = pack(&[CONVERSION]);
     assert_eq!(run(&path).0, Some(0));
-    // The first buffer is the input, the second the expected output.
+    // The first buffer is the kernel's input, the second has the expected output.
     let original = index(&path);
     let expected = &original["cases"][0]["trials"][0]["buffers"][1]["after"]["expected"]["numbers"];
     let (offset, bytes) =
@@ -114,7 +114,7 @@ fn wrong_results_and_what_is_not_there_are_seen() {
     let (exit, played, _) = run(&path);
     assert_eq!((exit, &played["cases"][0]["status"]), (Some(1), &Value::from("fail")), "{played}");
     assert!(played["cases"][0]["detail"].as_str().is_some_and(|detail| detail.contains("1 of")), "{played}");
-    // A truncated file.
+    // A truncated file of buffers is an error.
     fs::write(path.join("buffers.bin"), &buffers[..buffers.len() - 1]).expect("written");
     let (exit, played, _) = run(&path);
     assert_eq!((exit, &played["cases"][0]["status"]), (Some(1), &Value::from("broken")), "{played}");
@@ -189,7 +189,7 @@ fn the_carried_pack_is_what_is_packed() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("pack");
     let cases = ["conversions/device/blocked-cols-to-mma-a/f32/16x16/w2", "kernels/device/add_masked"];
-    // Without the vendor's assembler, whose version varies.
+    // The pack is compiled without the vendor's assembler, as its version varies between machines.
     let mut command = Command::new(env!("CARGO_BIN_EXE_conformance"));
     command
         .arg("pack")

@@ -20,9 +20,9 @@ const PROGRAMS: &[&str] = &[
     "triton-venv/bin/python",
 ];
 
-/// Returns the commands in the code blocks of a page: lines that begin with a program of `PROGRAMS`, possibly after
-/// variable assignments, joined with their continuation lines. Only blocks without a language, `sh` and `console` are
-/// searched.
+/// Returns the commands in the code blocks of a page: the lines that begin with one of `PROGRAMS`, possibly after
+/// variable assignments, each joined with its continuation lines. Only blocks marked `sh` or `console`, or with no
+/// language, are searched.
 #[must_use]
 pub fn commands(text: &str) -> Vec<String> {
     let (mut found, mut block) = (Vec::new(), None);

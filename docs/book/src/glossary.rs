@@ -27,7 +27,7 @@ pub struct Phrase {
     pub pattern: String,
     /// How to write instead of the phrase.
     pub write: String,
-    /// The number of lines of prose that may match, for legitimate uses, which the reason explains.
+    /// The number of lines of prose that may match the pattern: legitimate uses, which `reason` explains.
     pub allowed: usize,
     /// The reason why `allowed` is above zero.
     #[serde(default)]

@@ -6,7 +6,8 @@ use tilewright_plan::movement::PlanContext;
 /// A target with the number of lanes and warps of a launch.
 #[derive(Clone, Copy)]
 pub struct LaunchConfig<'a> {
-    /// The target, its instruction table and the limits of plans.
+    /// The target, its instruction table, and the limits that plans of data movement and of MMAs must keep: shared
+    /// memory, registers, blocks of a cluster.
     pub context: PlanContext<'a>,
     /// The families (named constructors of layouts, such as `blocked`) that resolve the layout names of types.
     pub families: &'a dyn Families,

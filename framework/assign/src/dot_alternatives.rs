@@ -26,9 +26,10 @@ const MOST: usize = 6;
 const MAX_DOTS: usize = 8;
 /// Max number of graph nodes around a dot whose layouts may follow another plan of the dot.
 const AROUND: usize = 32;
-/// Max number of operations between a load and the layout conversion through shared memory that its value reaches.
+/// Max number of operations through which a loaded value is followed to a layout conversion through shared memory.
 const CHAIN: usize = 6;
-/// Max number of local-search steps, as an average for each of the nodes around a dot.
+/// Max number of local-search steps for each graph node around a dot, on average: the search stops after this number
+/// times the number of these nodes.
 const STEPS: usize = 64;
 
 /// Chooses alternative plans for dots if they lower the cost. Records them in the attributes of the dots, and updates

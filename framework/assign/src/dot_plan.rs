@@ -35,8 +35,8 @@ pub struct DotPlan {
     pub blocks: Vec<Option<usize>>,
 }
 
-/// The names of the dot's operand groups for which a plan has layouts: operands A and B, the accumulator, the scales of
-/// A and B.
+/// The names of the dot's operand groups whose layouts a plan determines: operands A and B, the accumulator, the scales
+/// of A and B.
 pub(super) const OPERANDS: [&str; 5] = ["a", "b", "c", "a_scale", "b_scale"];
 
 impl DotPlan {
@@ -307,7 +307,7 @@ pub fn extend_over_batches(layout: &LinearLayout, batches: Option<Batches>) -> R
     Ok(all)
 }
 
-/// A tensor of a dot.
+/// A tensor of a dot: an operand, the scales of an operand, or the accumulator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DotTensor {
     /// Operand A (0) or B (1).
@@ -351,7 +351,7 @@ pub fn extend_over_blocks(
     BlockDivision::along(&shape, &axes).over_blocks(&layout, &shape)
 }
 
-/// The smallest number of rows or columns of the result that a block of a cluster gets, unless the program states the
+/// Min number of rows or columns of the result that each block of a cluster computes, unless the program states the
 /// layout.
 const LEAST_SHARE: u64 = 16;
 

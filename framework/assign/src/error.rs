@@ -14,7 +14,7 @@ pub enum EngineError {
     /// The program is not in the form that layout assignment takes; its producer must transform it first.
     #[error("{operation}: {message}")]
     Program {
-        /// The name of the operation.
+        /// Name of the operation that cannot be handled, e.g. `tt.dot`; `module` if it is the module itself.
         operation: String,
         /// The description of the problem and the remedy.
         message: String,
@@ -22,7 +22,7 @@ pub enum EngineError {
     /// The target has no instruction or plan for a dot.
     #[error("{operation}: {source}")]
     Mma {
-        /// The name of the operation.
+        /// Name of the dot operation, e.g. `tt.dot`.
         operation: String,
         /// The reason why there is no plan.
         source: MmaError,
@@ -32,11 +32,11 @@ pub enum EngineError {
     Block {
         /// The type that names the layout.
         ty: String,
-        /// Number of lanes of a warp in the layout.
+        /// Number of lanes of a warp, according to the layout.
         lanes: u64,
-        /// Number of warps in the layout.
+        /// Number of warps of a block, according to the layout.
         warps: u64,
-        /// Number of lanes and of warps that the program has.
+        /// Number of lanes of a warp, then number of warps of a block, of the program.
         expected: [u32; 2],
     },
     /// The layout that a type names does not resolve.

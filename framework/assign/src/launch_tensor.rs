@@ -3,26 +3,27 @@
 use tilewright_tile::op::name::{arith, tt};
 use tilewright_tile::{Attribute, Body, TileType, Value, ValueOrigin};
 
-/// A kernel parameter of a function argument. A tensor descriptor has several: its pointer, the size along each axis,
-/// then the stride along each axis.
+/// A kernel parameter that belongs to a function argument. A tensor descriptor has several parameters: its pointer, the
+/// size along each axis, then the stride along each axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ArgumentField {
     /// The argument of the function.
     pub argument: Value,
-    /// Index among the parameters of the argument.
+    /// Index of the parameter among those of the argument, from 0.
     pub field: u32,
 }
 
-/// A number that a launch knows.
+/// A number that is known when the kernel is launched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LaunchNumber {
     /// A constant.
     Constant(u64),
-    /// The value of a kernel parameter.
+    /// The value of a kernel parameter that holds an integer.
     Argument(ArgumentField),
 }
 
-/// A tensor in global memory that a launch can describe: base, sizes and strides (in elements) of its axes.
+/// A tensor in global memory whose base, sizes and strides are known at launch, so that the host can encode its tensor
+/// map.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LaunchTensor {
     /// The pointer to the first element.

@@ -15,9 +15,10 @@ use super::moves::{Follow, attempt, from_operands, from_users};
 use super::propagate::anchored;
 use super::state::State;
 
-/// Max number of sweeps over the program.
+/// Max number of sweeps of the local search; a sweep tries steps at all graph nodes once.
 const SWEEPS: usize = 8;
-/// Max number of local-search steps, as an average for each node.
+/// Max number of local-search steps for each graph node, on average: the search stops after this number times the
+/// number of nodes.
 const STEPS: usize = 200;
 /// Max number of suggested layouts for tensors of one shape.
 const SUGGESTIONS: usize = 6;
@@ -36,7 +37,7 @@ const FOLLOW_CHOICES: [Follow; 7] = [
     Follow { before: true, after: true, anchors: true },
 ];
 
-/// Candidate layouts for nodes, by shape.
+/// Candidate layouts, by the shape of the tensor whose layout is chosen.
 pub(super) type Suggested = BTreeMap<Vec<u64>, Vec<LayoutId>>;
 
 /// Lowers the cost by changing the keys (chosen layouts) of nodes, until no further change lowers it.

@@ -23,8 +23,8 @@ pub(super) struct Follow {
     pub anchors: bool,
 }
 
-/// Returns the keys (layouts) of a node with which its operands need no conversion; operands from nodes that are not
-/// settled yet are ignored.
+/// Returns the keys (layouts) of a node with which its operands need no conversion. Considers only operands from
+/// settled nodes, which already have their keys.
 pub(super) fn from_operands(state: &State<'_, '_>, node: usize, settled: &[bool]) -> Vec<LayoutId> {
     let mut found = Vec::new();
     for end in &state.graph.nodes[node].ins {
@@ -41,8 +41,8 @@ pub(super) fn from_operands(state: &State<'_, '_>, node: usize, settled: &[bool]
     found
 }
 
-/// Returns the keys (layouts) of a node with which its results need no conversion; users that are not settled yet are
-/// ignored.
+/// Returns the keys (layouts) of a node with which its results need no conversion. Considers only users that are
+/// settled, that is, already have their keys.
 pub(super) fn from_users(state: &State<'_, '_>, node: usize, settled: &[bool]) -> Vec<LayoutId> {
     let mut found = Vec::new();
     for end in &state.graph.nodes[node].outs {

@@ -12,15 +12,15 @@ use tilewright_plan::movement::{GlobalAccess, MovementError, plan_global_access,
 /// Operation counts of one warp; the maximum if warps differ.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct OpCosts {
-    /// Number of instructions that neither access memory nor move data between threads.
+    /// Number of instructions of a warp that neither access memory nor move data between threads.
     pub plain: f64,
-    /// Numbers of operations that move data between threads.
+    /// Counts of the operations that move data between threads, such as shuffles and shared-memory accesses.
     pub counts: Counts,
-    /// Number of global-memory accesses.
+    /// Number of global-memory access instructions of a warp.
     pub accesses: u64,
     /// Bytes of global memory that the whole block accesses, in whole sectors.
     pub bytes: u64,
-    /// Sectors and cache lines of the accesses of a warp.
+    /// Numbers of sectors and of cache lines that the accesses of a warp touch.
     pub global: GlobalWork,
 }
 

@@ -62,8 +62,9 @@ impl<'a> Prices<'a> {
         }
     }
 
-    /// Returns the cost of converting a tensor of `bits`-bit elements between layouts. If `is_loaded`, the value is
-    /// loaded in a loop, so that software pipelining hides most of the latency of a conversion through shared memory.
+    /// Returns the cost, in cycles for each warp, of converting a tensor of `bits`-bit elements between layouts. If
+    /// `is_loaded`, the value is loaded in a loop, so that software pipelining hides most of the latency of a
+    /// conversion through shared memory.
     pub(super) fn conversion(&self, from: LayoutId, to: LayoutId, bits: u32, is_loaded: bool) -> f64 {
         let ConversionCost { occupied, waited, shared } = self.converted(from, to, bits);
         occupied + if shared && is_loaded { waited.min(MAX_PIPELINED_LATENCY) } else { waited }
@@ -96,8 +97,8 @@ impl<'a> Prices<'a> {
         price
     }
 
-    /// Returns the cost of one execution of a node's operation in the layout `key`. `source` is the layout of a
-    /// gather's source, which may be any; `None` for other operations.
+    /// Returns the cost, in cycles for each warp, of one execution of a node's operation in the layout `key`. `source`
+    /// is the layout of a gather's source, which may be any; `None` for other operations.
     pub(super) fn operation(&self, node: usize, kind: &Kind, key: LayoutId, source: Option<LayoutId>) -> f64 {
         let kind_index = self.kinds[node];
         match (kind, source) {
@@ -130,7 +131,8 @@ impl<'a> Prices<'a> {
         work.time(self.config.warps.into(), self.config.context.target)
     }
 
-    /// Returns the cycles in which a number of arithmetic instructions is issued.
+    /// Returns the number of cycles that it takes to issue a warp's arithmetic instructions; `instructions` is their
+    /// number.
     fn issue(&self, instructions: f64) -> f64 {
         instructions * issue_cycles(self.config.context.target)
     }
@@ -148,8 +150,8 @@ impl<'a> Prices<'a> {
         self.issue(f64::from(cone) * registers(&self.interner.get(layout)))
     }
 
-    /// Returns the cost of rematerializing a value and its operands in a layout: one instruction for each register.
-    /// Registers of neighbouring elements that are equal or consecutive count once.
+    /// Returns the cost, in cycles for each warp, of rematerializing a value and its operands in a layout: one
+    /// instruction for each register. Registers of neighbouring elements that are equal or consecutive count once.
     pub(super) fn remat_price(&self, remats: &[Option<Remat>], value: Value, layout: LayoutId) -> f64 {
         if let Some(&known) = self.remat_price.borrow().get(&(value, layout)) {
             return known;

@@ -50,8 +50,8 @@ pub(super) fn anchored(
     Ok(Some(interner.layout(&layout)?))
 }
 
-/// Gives keys (layouts) to graph nodes from settled neighbours until all nodes are settled: first from operands only,
-/// then from users as well.
+/// Gives a key (layout) to each graph node that has none, from neighbours that have one, until no such neighbours are
+/// left: first from operands only, then from users as well. `settled` is true for nodes that have their keys.
 fn forward(state: &mut State<'_, '_>, settled: &mut [bool]) {
     for by_users in [false, true, true] {
         let mut changed = true;
@@ -77,7 +77,8 @@ fn forward(state: &mut State<'_, '_>, settled: &mut [bool]) {
     }
 }
 
-/// Makes one sweep over the nodes and gives keys (layouts) to those that have settled operands.
+/// Makes one sweep over the nodes without keys, and gives each a key (layout) from operands whose nodes have theirs
+/// (`settled`).
 fn follow(state: &mut State<'_, '_>, settled: &mut [bool]) {
     for node in 0..settled.len() {
         if !settled[node]
@@ -89,9 +90,9 @@ fn follow(state: &mut State<'_, '_>, settled: &mut [bool]) {
     }
 }
 
-/// Returns the cheapest of the keys (layouts) for a node with which a settled neighbour needs no conversion. The
-/// neighbours are users of the node's results if `by_users`, else producers of its operands. `None` if none of them is
-/// settled.
+/// Returns the cheapest of the keys (layouts) for a node with which a neighbour that already has its key (`settled`)
+/// needs no conversion. The neighbours are users of the node's results if `by_users`, else producers of its operands.
+/// `None` if none of them has a key.
 fn best(state: &mut State<'_, '_>, settled: &[bool], node: usize, by_users: bool) -> Option<LayoutId> {
     let suggested =
         if by_users { moves::from_users(state, node, settled) } else { moves::from_operands(state, node, settled) };

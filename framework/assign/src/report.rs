@@ -42,9 +42,9 @@ pub struct FunctionReport {
 /// The layout of a value.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ValueReport {
-    /// The name of the value.
+    /// Name of the value in the program's text, e.g. `%acc`.
     pub value: String,
-    /// The operation that defines the value, or `argument`.
+    /// Name of the operation that defines the value, e.g. `tt.load`; `argument` for an argument.
     pub operation: String,
     /// The source line of that operation; `None` if the program gives none.
     pub source: Option<SourceLocation>,
@@ -55,15 +55,15 @@ pub struct ValueReport {
 /// A layout conversion that remains in the program after layout assignment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ConversionReport {
-    /// The name of the converted value.
+    /// Name of the converted value in the program's text, e.g. `%acc`.
     pub value: String,
-    /// The operation that defines the converted value.
+    /// Name of the operation that defines the converted value, e.g. `tt.load`; `argument` for an argument.
     pub operation: String,
     /// The source line of that operation; `None` if the program gives none.
     pub source: Option<SourceLocation>,
-    /// The layout of the value before the conversion.
+    /// Name of the value's layout before the conversion, e.g. `#ttg.blocked<{...}>`.
     pub from: String,
-    /// The layout that the conversion produces.
+    /// Name of the layout that the conversion produces.
     pub to: String,
     /// The kind of the conversion, such as by shuffles or through shared memory; `None` if no plan was found.
     pub path: Option<ConversionKind>,

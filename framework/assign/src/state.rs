@@ -47,15 +47,16 @@ impl State<'_, '_> {
         required
     }
 
-    /// Returns the cost of converting a value to the layout `to`, over all executions of the value's definition.
+    /// Returns the cost of converting a value to the layout `to`, over all executions of the value's definition, in
+    /// cycles for each warp; zero if no node determines the value's layout.
     pub(super) fn conversion(&self, value: Value, to: LayoutId) -> f64 {
         let Some(assigned) = self.assigned_layout(value) else { return 0.0 };
         let (bits, is_loaded) = (self.graph.bits[value.index()], self.graph.is_loaded[value.index()]);
         self.graph.weights[value.index()] * self.prices.conversion(assigned, to, bits, is_loaded)
     }
 
-    /// Returns the cost of providing a value in all layouts that are required of it, by conversion or
-    /// rematerialization.
+    /// Returns the cost, in cycles for each warp, of providing a value in all layouts that are required of it, by
+    /// conversion or rematerialization.
     fn value_cost(&self, value: Value) -> f64 {
         let weight = self.graph.weights[value.index()];
         let role = self.graph.roles[value.index()];
@@ -76,7 +77,7 @@ impl State<'_, '_> {
         self.required(value).into_iter().map(price).sum()
     }
 
-    /// Returns the cost of a node's operation, over all its executions.
+    /// Returns the cost of a node's operation over all its executions, in cycles for each warp.
     pub(super) fn node_cost(&self, node: usize) -> f64 {
         let node_state = &self.graph.nodes[node];
         let source = match node_state.kind {
@@ -86,7 +87,7 @@ impl State<'_, '_> {
         node_state.weight * self.prices.operation(node, &node_state.kind, self.keys[node], source)
     }
 
-    /// Returns the total cost of all nodes and values.
+    /// Returns the total cost of all nodes and values, in cycles for each warp.
     pub(super) fn total(&self) -> f64 {
         let nodes: f64 = (0..self.graph.nodes.len()).map(|node| self.node_cost(node)).sum();
         nodes + self.values().map(|value| self.value_cost(value)).sum::<f64>()
@@ -98,8 +99,8 @@ impl State<'_, '_> {
         ends.map(|end| end.value).collect::<BTreeSet<_>>().into_iter()
     }
 
-    /// Returns the change of the total cost that `change` would cause; negative if the cost falls. The state stays as
-    /// it is.
+    /// Returns the change of the total cost, in cycles for each warp, that `change` would cause; negative if the cost
+    /// falls. The state stays as it is.
     pub(super) fn difference(&mut self, change: &[(usize, LayoutId)]) -> f64 {
         let (mut nodes, mut values) = (BTreeSet::new(), BTreeSet::new());
         for &(node, _) in change {

@@ -21,7 +21,7 @@ impl<'a> AlternativeLine<'a> {
         Self { name, cycles: stats.cost, stats }
     }
 
-    /// Number of shared-memory accesses that a warp issues.
+    /// Returns the number of shared-memory accesses that a warp issues in this plan.
     fn accesses(&self) -> u64 {
         let counts = &self.stats.counts;
         counts.shared_stores + counts.shared_loads + counts.matrix_stores + counts.matrix_loads

@@ -21,9 +21,9 @@ use crate::{GlobalOptions, input};
 /// Arguments that name the two layouts of a conversion, its tensor and its target.
 #[derive(Debug, Args)]
 pub struct ConversionOptions {
-    /// The layout that the tensor has.
+    /// The layout of the tensor before the conversion.
     pub src: String,
-    /// The layout that the tensor gets.
+    /// The layout of the tensor after the conversion.
     pub dst: String,
     #[command(flatten)]
     pub tensor: TensorArguments,
@@ -31,9 +31,9 @@ pub struct ConversionOptions {
 
 /// A conversion whose layouts have been parsed.
 pub struct ConversionRequest {
-    /// The layout that the tensor has.
+    /// The layout of the tensor before the conversion.
     pub src: LinearLayout,
-    /// The layout that the tensor gets.
+    /// The layout of the tensor after the conversion.
     pub dst: LinearLayout,
     /// Width of an element in bits.
     pub element_bits: u32,

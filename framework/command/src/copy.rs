@@ -23,7 +23,7 @@ pub(crate) struct Options {
     memory: String,
     #[command(flatten)]
     tensor: TensorArguments,
-    /// Warps of the block.
+    /// Number of warps of the block.
     #[arg(long, value_name = "WARPS", default_value_t = 4)]
     warps: u32,
     /// The tensor's axes in global memory, the fastest first, as 1,0. Default: row-major.
@@ -38,7 +38,7 @@ pub(crate) struct Options {
     /// The kernel gets no tensor map, so bulk tensor copies are not available.
     #[arg(long)]
     no_map: bool,
-    /// Buffers of the emitted kernel: all but one are filled while one is read.
+    /// Number of shared-memory buffers of the emitted kernel: all but one are filled while one is read.
     #[arg(long, value_name = "BUFFERS", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=8))]
     stages: u32,
     #[command(flatten)]

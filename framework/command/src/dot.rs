@@ -17,16 +17,16 @@ use crate::{GlobalOptions, input};
 /// Options of `tilewright dot`: the dot, and the form of the answer.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// The target.
+    /// Name of the target, e.g. `h100`.
     #[arg(long, value_name = "NAME")]
     target: String,
-    /// Rows of the result.
+    /// Number of rows of the result.
     #[arg(long)]
     m: u64,
-    /// Columns of the result.
+    /// Number of columns of the result.
     #[arg(long)]
     n: u64,
-    /// Columns of operand A, rows of operand B.
+    /// Number of columns of operand A, and of rows of operand B.
     #[arg(long)]
     k: u64,
     /// The type of operand A: f16, bf16, e4m3, e2m1, s8, u8, s4, ...
@@ -53,16 +53,16 @@ pub(crate) struct Options {
     /// Operands whose memory is permuted along K, as the plan prints: a, b.
     #[arg(long = "k-permuted", alias = "shuffled", value_name = "OPERAND", value_delimiter = ',', value_parser = ["a", "b"])]
     k_permuted: Vec<String>,
-    /// Warps of the block.
+    /// Number of warps of the block.
     #[arg(long, default_value_t = 4)]
     warps: u32,
-    /// Lanes of a warp. Default: the target's.
+    /// Number of lanes of a warp. Default: the target's.
     #[arg(long)]
     lanes: Option<u32>,
-    /// 32-bit registers of a lane that the kernel is compiled for. Default: the fewest that suffice.
+    /// Number of 32-bit registers of a lane that the kernel is compiled for. Default: the fewest that suffice.
     #[arg(long)]
     registers: Option<u32>,
-    /// Consecutive elements along K in one lane. Default: the cheapest number.
+    /// Number of consecutive elements along K in one lane. Default: the cheapest number.
     #[arg(long)]
     k_width: Option<u64>,
     /// Keep whole rows of the result in one warp, for a second dot that takes the result as operand.

@@ -25,7 +25,7 @@ pub(crate) struct Options {
     /// The shape of the indices, if it is not the tensor's; it may differ along the gathered axis only.
     #[arg(long, value_name = "SHAPE")]
     index_shape: Option<String>,
-    /// The axis that the indices select elements along.
+    /// Index of the axis along which the indices select elements, from 0.
     #[arg(long, value_name = "NUMBER")]
     axis: usize,
     /// Show the other candidate, and the reason for the choice.

@@ -19,7 +19,7 @@ use crate::{GlobalOptions, input};
 /// Options of `tilewright instructions`.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// The target.
+    /// Name of the target, e.g. `h100`.
     #[arg(long, value_name = "NAME")]
     target: String,
     /// Print JSON, one object a line.

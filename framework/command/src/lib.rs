@@ -99,7 +99,7 @@ enum Command {
     /// Serve one plugin over standard input and output.
     #[command(hide = true)]
     PluginHost {
-        /// The plugin's library.
+        /// Path of the plugin's library.
         library: PathBuf,
     },
 }

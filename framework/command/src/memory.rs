@@ -21,7 +21,7 @@ use crate::{GlobalOptions, input};
 /// Options of `tilewright memory`.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// The target.
+    /// Name of the target, e.g. `h100`.
     #[arg(long, value_name = "NAME")]
     target: String,
     /// The tensor's shape, as 128x64.

@@ -29,7 +29,7 @@ enum Choice {
 pub struct ProgramRequest {
     /// The program in Triton IR, with or without layouts; or an explicit-memory program.
     pub program: PathBuf,
-    /// The target.
+    /// Name of the target, e.g. `h100`.
     #[arg(long)]
     pub target: String,
     /// The function to compile; may be left out if there is only one.
@@ -78,14 +78,14 @@ impl ProgramRequest {
 /// Options of a compilation.
 #[derive(Debug, Args)]
 pub struct Compiling {
-    /// Warps of a block, if the program does not fix them.
+    /// Number of warps of a block, if the program does not fix it.
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..))]
     warps: Option<u32>,
-    /// Lanes of a warp, if the program does not fix them and the target has a choice.
+    /// Number of lanes of a warp, if the program does not fix it and the target has a choice.
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..))]
     lanes: Option<u32>,
-    /// 32-bit registers of a lane that the kernel is compiled for, if the program does not fix them. Default: the
-    /// target's, or more if dots need more and the target has a larger register mode.
+    /// Number of 32-bit registers of a lane that the kernel is compiled for, if the program does not fix it. Default:
+    /// the target's, or more if dots need more and the target has a larger register mode.
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..))]
     registers: Option<u32>,
     /// Strategy by which layouts are assigned to tensors.

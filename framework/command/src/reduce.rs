@@ -21,7 +21,7 @@ pub(crate) struct Options {
     layout: String,
     #[command(flatten)]
     tensor: TensorArguments,
-    /// The axis to reduce.
+    /// Index of the axis to reduce, from 0.
     #[arg(long, value_name = "NUMBER")]
     axis: usize,
     /// Show the other candidates, and the reason for the choice.

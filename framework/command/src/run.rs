@@ -25,7 +25,7 @@ pub(crate) struct Options {
     /// Test cases: files `NAME.json`, or folders of them.
     #[arg(required = true, value_name = "CASE")]
     cases: Vec<PathBuf>,
-    /// The target. Default: the first known one.
+    /// Name of the target that is emulated, e.g. `h100`. Default: the first known one.
     #[arg(long)]
     target: Option<String>,
     #[command(flatten)]

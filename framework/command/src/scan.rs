@@ -19,7 +19,7 @@ pub(crate) struct Options {
     layout: String,
     #[command(flatten)]
     tensor: TensorArguments,
-    /// The axis to scan along.
+    /// Index of the axis to scan along, from 0.
     #[arg(long, value_name = "NUMBER")]
     axis: usize,
     /// Scan from the end of the axis.

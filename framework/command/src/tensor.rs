@@ -19,7 +19,7 @@ pub struct TensorArguments {
     /// The element type: f16, i8, ... or a width in bits; for a tuple of tensors one type for each, as f32,i32.
     #[arg(long, value_name = "TYPE")]
     pub element: String,
-    /// The target.
+    /// Name of the target, e.g. `h100`.
     #[arg(long, value_name = "NAME")]
     pub target: String,
 }

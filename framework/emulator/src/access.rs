@@ -21,16 +21,17 @@ const ADDRESS: u64 = (1 << BLOCK_SHIFT) - 1;
 /// Lowest bit of the block index in a cluster-memory pointer.
 pub(super) const BLOCK_SHIFT: u32 = 32;
 
-/// Counts of the sectors of global memory that the accesses of a run have transferred.
+/// Counts of the sectors of global memory that the accesses of a run have loaded, stored or prefetched.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Transactions {
     pub(super) loaded: u64,
     pub(super) stored: u64,
-    /// Indices of the prefetched sectors.
+    /// Indices of the prefetched sectors: address divided by the size of a sector.
     pub(super) prefetched: BTreeSet<u64>,
 }
 
-/// The memories that a warp can access, one field for each kind, with the counts and the record of their accesses.
+/// The memories that one access of a warp can reach, one field for each kind of memory, with the counts and the record
+/// of accesses that it updates.
 pub(super) struct Memories<'a> {
     pub(super) global: &'a mut GlobalMemory,
     /// Shared memory of each block of the cluster.
@@ -124,8 +125,8 @@ pub(super) fn access(
     count(access, &addresses[..lanes], memories, counts)
 }
 
-/// Computes the effective address of an access. A negative address wraps to a high one, which is out of bounds; the
-/// block index of a cluster address is kept.
+/// Returns the effective address of an access: the pointer plus the constant offset. A negative address wraps to a high
+/// one, which is out of bounds; the block index of a cluster address is kept.
 fn effective(access: &Access<'_>, pointer: u64) -> u64 {
     let offset = i64::from(access.offset) as u64;
     match access.space {

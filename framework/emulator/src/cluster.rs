@@ -38,12 +38,13 @@ pub(super) struct RunState<'a> {
     pub(super) races: Option<&'a mut GlobalRaces>,
 }
 
-/// The blocks of one cluster with their memories.
+/// The blocks of one cluster with their warps, shared memories and tensor memories.
 pub(super) struct Cluster {
     blocks: Vec<Block>,
     shared: Vec<SharedMemory>,
     tensor: Vec<TensorMemory>,
-    /// Number of cluster barriers passed, plus the number of clusters started.
+    /// Number of cluster barriers that these blocks have passed, plus the number of clusters of the grid that they have
+    /// run so far, because the same blocks run several clusters one after another.
     epoch: u64,
 }
 
@@ -320,12 +321,12 @@ impl Cluster {
         warps[warp].run(&mut around).map_err(stop)
     }
 
-    /// Bytes that all clusters have stored to shared memory so far.
+    /// Returns the number of bytes that all clusters have stored to shared memory so far.
     pub(super) fn shared_bytes_stored(&self) -> u64 {
         self.shared.iter().map(SharedMemory::bytes_stored).sum()
     }
 
-    /// Counts of the warps: the maximum over all warps, count by count.
+    /// Returns the operation counts of a warp: of each count, the maximum over all warps.
     pub(super) fn counts(&self) -> Counts {
         let warps = self.blocks.iter().flat_map(|block| &block.warps);
         warps.fold(Counts::default(), |most, warp| most.componentwise_max(warp.counts()))
@@ -337,7 +338,7 @@ fn warps_elsewhere(pauses: &[Option<Pause>], at: Option<Pause>) -> Vec<u32> {
     (0..).zip(pauses).filter(|(_, pause)| **pause != at).map(|(warp, _)| warp).collect()
 }
 
-/// Returns the operation index of a step.
+/// Returns the operation index, as in [`tilewright_kernel::Kernel::statements`], of the step with the index `step`.
 fn operation(program: &Program<'_>, step: usize) -> u32 {
     program.numbers.get(step).copied().unwrap_or(0)
 }

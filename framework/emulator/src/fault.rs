@@ -90,31 +90,31 @@ pub enum FaultKind {
     /// The arguments do not match the parameters; the caller's error.
     #[error("argument {index}: {message}")]
     Argument {
-        /// Index of the argument.
+        /// Index of the first argument that does not match its parameter, from 0.
         index: usize,
-        /// The error in the argument, and what was expected.
+        /// Description of the error, and of the argument that was expected.
         message: String,
     },
     /// The kernel needs more shared memory than a block of the target can have.
     #[error("{bytes} bytes of shared memory; a block of the target has at most {limit}")]
     SharedLimit {
-        /// Number of bytes that the kernel needs.
+        /// Bytes of shared memory that the kernel needs for each block.
         bytes: u64,
-        /// Maximum number of bytes of a block.
+        /// Max bytes of shared memory of a block of the target.
         limit: u64,
     },
     /// The registers of a cluster's lanes need more host memory than the limits allow.
     #[error("the registers of one cluster take {bytes} bytes; the limit is {limit}")]
     RegisterLimit {
-        /// Number of bytes of all registers.
+        /// Bytes of host memory that the registers of all lanes of one cluster take.
         bytes: u64,
-        /// Maximum number of bytes.
+        /// Max of these bytes, as [`crate::RunLimits::register_bytes`] sets it.
         limit: u64,
     },
     /// The run executed more operations than the limits allow, most likely in an endless loop.
     #[error("more than {limit} operations were run; most likely a loop does not end")]
     StepLimit {
-        /// Maximum number of operations.
+        /// Max number of operations of the run, as [`crate::RunLimits::steps`] sets it.
         limit: u64,
     },
     /// An access outside of all buffers, or beyond the end of the pointer's buffer.
@@ -128,7 +128,7 @@ pub enum FaultKind {
         address: u64,
         /// Number of bytes of the access.
         bytes: u64,
-        /// The nearest buffer or valid range, as text.
+        /// Text that describes the nearest buffer, or the valid range of addresses.
         expected: String,
     },
     /// A load of memory that has not been written.
@@ -156,7 +156,7 @@ pub enum FaultKind {
     Race {
         /// Whether the later access is a load or a store.
         direction: Direction,
-        /// Address of the byte.
+        /// Shared-memory address of the byte that both accesses touch.
         address: u64,
         /// The earlier of the two accesses.
         other: Box<OtherAccess>,
@@ -166,11 +166,11 @@ pub enum FaultKind {
     GlobalRace {
         /// Whether the later access is a load or a store.
         direction: Direction,
-        /// Address of the first byte of the later access.
+        /// Global-memory address of the first byte of the later access.
         address: u64,
         /// The earlier of the two accesses.
         other: Box<OtherAccess>,
-        /// Whether one program makes both accesses.
+        /// Whether one program (cluster of the launch) makes both accesses.
         same_program: bool,
     },
     /// An access of shared memory that an asynchronous operation in flight still reads or writes.
@@ -178,7 +178,7 @@ pub enum FaultKind {
     InFlight {
         /// Whether the later access is a load or a store.
         direction: Direction,
-        /// Address of the byte.
+        /// Shared-memory address of the byte that both accesses touch.
         address: u64,
         /// The operation in flight: a store if it will write the byte, a load if it still reads it.
         other: Box<OtherAccess>,
@@ -186,15 +186,15 @@ pub enum FaultKind {
     /// Invalid allocation, deallocation or access of tensor memory.
     #[error("tensor memory: {message}")]
     TensorMemory {
-        /// The error, and what was expected.
+        /// Description of the error and of the expected use.
         message: String,
     },
     /// A read of tensor memory that has not been written.
     #[error("read of uninitialised tensor memory at row {row}, column {column}")]
     TensorUninitialised {
-        /// Row of the word.
+        /// Row of the unwritten 32-bit word of tensor memory.
         row: u32,
-        /// Column of the word.
+        /// Column of the unwritten word of tensor memory, in 32-bit words.
         column: u32,
     },
     /// An access of tensor memory that an asynchronous operation in flight still reads or writes.
@@ -202,9 +202,9 @@ pub enum FaultKind {
     TensorInFlight {
         /// Whether the later access is a load or a store.
         direction: Direction,
-        /// Row of the word.
+        /// Row of the 32-bit word of tensor memory that both accesses touch.
         row: u32,
-        /// Column of the word.
+        /// Column of the word that both accesses touch, in 32-bit words.
         column: u32,
         /// The asynchronous operation in flight.
         other: Box<OtherAccess>,
@@ -214,9 +214,9 @@ pub enum FaultKind {
     TensorRace {
         /// Whether the later access is a load or a store.
         direction: Direction,
-        /// Row of the word.
+        /// Row of the 32-bit word of tensor memory that both accesses touch.
         row: u32,
-        /// Column of the word.
+        /// Column of the word that both accesses touch, in 32-bit words.
         column: u32,
         /// The earlier of the two accesses.
         other: Box<OtherAccess>,
@@ -224,13 +224,13 @@ pub enum FaultKind {
     /// A block ends with allocated tensor memory.
     #[error("ends with {columns} columns of tensor memory allocated: free them first")]
     TensorLeft {
-        /// Number of allocated columns.
+        /// Number of tensor-memory columns that are still allocated when the block ends.
         columns: u32,
     },
     /// An asynchronous read of bytes that plain stores wrote, without a proxy fence in between.
     #[error("asynchronous read of shared address {address:#x} with no proxy_fence by its warp since {}", describe(.other))]
     Unfenced {
-        /// Address of the byte.
+        /// Shared-memory address of the byte that is read without a fence after the plain store.
         address: u64,
         /// The plain store that wrote the byte.
         other: Box<OtherAccess>,
@@ -253,9 +253,10 @@ pub enum FaultKind {
     NeverCompletes {
         /// Shared address of the mbarrier.
         address: u64,
-        /// Number of arrivals that are missing.
+        /// Number of arrivals that the phase still needs.
         arrivals: u32,
-        /// Number of bytes that are missing; negative if more arrived than were expected.
+        /// Number of bytes that copies must still write to complete the phase; negative if more were written than were
+        /// expected.
         bytes: i64,
     },
     /// Invalid use of an mbarrier.
@@ -263,13 +264,13 @@ pub enum FaultKind {
     Mbarrier {
         /// Shared address of the mbarrier.
         address: u64,
-        /// The error in the use.
+        /// Description of the invalid use.
         message: String,
     },
     /// A collective operation that only some lanes reach.
     #[error("divergent collective: lanes with mask {missing:#x} do not reach it")]
     Divergent {
-        /// Mask of the lanes that do not reach it.
+        /// Mask of the lanes that do not reach the operation; bit `i` stands for lane `i`.
         missing: u64,
     },
     /// A value that the kernel assumes uniform differs between lanes.
@@ -285,13 +286,13 @@ pub enum FaultKind {
     ShuffleLane {
         /// The lane index that the shuffle reads from.
         from: u64,
-        /// Lanes of the warp.
+        /// Number of lanes of the warp.
         lanes: u32,
     },
     /// A block barrier that some warps do not reach.
     #[error("divergent collective: warps {missing:?} of the block end or wait elsewhere, and never reach this barrier")]
     BarrierNotReached {
-        /// Indices of the warps that do not reach it.
+        /// Indices in the block of the warps that do not reach the barrier.
         missing: Vec<u32>,
     },
     /// A cluster barrier that some blocks do not reach.
@@ -299,7 +300,7 @@ pub enum FaultKind {
         "divergent collective: blocks {missing:?} of the cluster end or wait elsewhere, and never reach this barrier"
     )]
     ClusterBarrierNotReached {
-        /// Indices in the cluster of the blocks that do not reach it.
+        /// Indices in the cluster of the blocks that do not reach the barrier.
         missing: Vec<u32>,
     },
     /// An instruction that several warps must issue together, and some warps do not issue, or issue in another order.
@@ -307,9 +308,9 @@ pub enum FaultKind {
         "divergent collective: {together} warps issue it together, and warps {missing:?} do not, or not in this order"
     )]
     NotIssuedTogether {
-        /// Number of warps that issue it together.
+        /// Number of warps that must issue the instruction together.
         together: u32,
-        /// Indices of the warps that do not issue it.
+        /// Indices in the block of the warps that do not issue the instruction, or not in this order.
         missing: Vec<u32>,
     },
     /// An access of another block's memory when that block may not have started, or may have ended.
@@ -336,7 +337,7 @@ pub enum FaultKind {
     /// A loop whose index passes 2^32.
     #[error("the loop's index {index} plus its step {step} does not fit into 32 bits")]
     TaskCoordinate {
-        /// Value of the loop index.
+        /// Value of the loop index before the step is added.
         index: u64,
         /// Step of the loop.
         step: u64,
@@ -366,7 +367,7 @@ pub enum FaultKind {
         direction: Direction,
         /// Width of the access in bits per lane.
         bits: u32,
-        /// The vendor instruction, if the access belongs to one.
+        /// Name of the vendor instruction that makes the access; `None` for a plain load or store.
         instruction: Option<String>,
     },
     /// Unsupported: a vendor instruction whose semantics the emulator was not given.
@@ -380,7 +381,7 @@ pub enum FaultKind {
     Instruction {
         /// Name of the instruction.
         name: String,
-        /// How the operands violate the row.
+        /// Text that states how the operands differ from those of the instruction's table row.
         message: String,
     },
 }
@@ -403,7 +404,7 @@ macro_rules! other_access {
 }
 
 impl FaultKind {
-    /// Returns the earlier access that the fault names; `None` if it names none.
+    /// Returns the earlier of the two conflicting accesses that the fault names; `None` if it names none.
     #[must_use]
     pub fn other(&self) -> Option<&OtherAccess> {
         other_access!(self)
@@ -436,7 +437,8 @@ fn verb(direction: Direction) -> &'static str {
     }
 }
 
-/// Describes an access of global memory, and how the later access could be ordered after it.
+/// Returns text that describes the earlier of two unordered accesses of global memory, and the synchronization that is
+/// missing between them.
 fn unordered(other: &OtherAccess, same_program: bool) -> String {
     let OtherAccess { operation, text, direction, .. } = other;
     let access = format!("the {} of operation {operation} `{text}`{}", verb(*direction), place(other));

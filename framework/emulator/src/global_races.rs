@@ -21,10 +21,10 @@ const NONE: u32 = 0;
 /// Bit of a granule's reader that is set if several programs have read the granule.
 const SEVERAL: u32 = 1 << 31;
 
-/// An access by a warp.
+/// A recorded access of global memory by a warp.
 #[derive(Clone, Copy)]
 struct Event {
-    /// Number of the program in order of its start, from one.
+    /// Number of the program (cluster of blocks) in order of start, from one; 0 in the entry that stands for no access.
     program: u32,
     record: Record,
 }
@@ -69,13 +69,13 @@ pub(super) struct BufferRange {
     pub(super) buffer: usize,
     pub(super) offset: usize,
     pub(super) bytes: usize,
-    /// Size of the buffer.
+    /// Size of the whole buffer in bytes.
     pub(super) size: usize,
-    /// Address of the first byte.
+    /// Global-memory address of the first byte.
     pub(super) address: u64,
 }
 
-/// The record of all accesses of a launch.
+/// The record of all accesses of global memory of a launch, from which races are detected.
 #[derive(Default)]
 pub(super) struct GlobalRaces {
     buffers: HashMap<usize, BufferRecord>,

@@ -12,7 +12,7 @@ pub type TensorMapValue = kernel::TensorMapBinding<Buffer>;
 #[derive(Debug, Clone)]
 pub(super) struct Tensor {
     pub(super) map: TensorMap,
-    /// Address of the tensor's first element.
+    /// Global-memory address of the tensor's first element.
     pub(super) address: u64,
     pub(super) sizes: [u64; MAX_RANK],
     pub(super) strides: [u64; MAX_RANK],
@@ -22,7 +22,7 @@ pub(super) struct Tensor {
 pub(super) struct Run {
     /// Address of the run in global memory.
     pub(super) address: u64,
-    /// Offset of the run in the box, before the XOR swizzle.
+    /// Offset of the run in the box, in bytes, before the XOR swizzle.
     pub(super) at: u64,
     pub(super) bytes: u64,
 }

@@ -13,7 +13,7 @@ const SPACING_BITS: u32 = 36;
 /// Offset that keeps buffers from being aligned to more than 256 bytes, which no allocator guarantees.
 const SKEW: u64 = 0x100;
 
-/// A buffer of a [`GlobalMemory`].
+/// Handle of a buffer in a [`GlobalMemory`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Buffer(usize);
 
@@ -27,9 +27,9 @@ pub enum MemoryError {
     /// An access beyond the end of the buffer.
     #[error("{bytes} bytes from offset {offset} of a buffer of {size}")]
     OutOfBounds {
-        /// Offset of the first byte.
+        /// Offset of the access's first byte in the buffer, in bytes.
         offset: usize,
-        /// Number of bytes.
+        /// Number of bytes of the access.
         bytes: usize,
         /// Size of the buffer in bytes.
         size: usize,
@@ -37,7 +37,7 @@ pub enum MemoryError {
     /// A read of a byte that has not been written.
     #[error("byte {offset} of the buffer has not been written")]
     Uninitialised {
-        /// Offset of the first such byte.
+        /// Offset of the first unwritten byte in the buffer, in bytes.
         offset: usize,
     },
 }
@@ -118,7 +118,8 @@ impl GlobalMemory {
         }
     }
 
-    /// Makes a buffer uninitialised again.
+    /// Makes the contents of a buffer uninitialised again, so that a kernel that reads them without writing them first
+    /// faults.
     pub fn discard(&mut self, buffer: Buffer) {
         if let Some(allocation) = self.buffers.get_mut(buffer.0) {
             allocation.initialised = Some(vec![false; allocation.bytes.len()]);
@@ -170,7 +171,7 @@ impl GlobalMemory {
         Ok(allocation.stored.then(|| std::mem::take(&mut allocation.bytes)))
     }
 
-    /// The address of the buffer's first byte.
+    /// Returns the global-memory address of the buffer's first byte.
     #[must_use]
     pub fn address(&self, buffer: Buffer) -> u64 {
         let placed = self.buffers.get(buffer.0).and_then(|allocation| allocation.placed_at);
@@ -233,13 +234,13 @@ impl GlobalMemory {
         Ok(())
     }
 
-    /// The range of an access in its buffer; `None` if it is out of bounds.
+    /// Returns the range of an access in its buffer; `None` if the access is out of bounds.
     pub(super) fn range(&self, address: u64, bytes: usize) -> Option<BufferRange> {
         let (buffer, offset) = self.locate(address, bytes).ok()?;
         Some(BufferRange { buffer, offset, bytes, size: self.buffers[buffer].bytes.len(), address })
     }
 
-    /// Whether a range already holds the given bytes, written by the host or a kernel.
+    /// Whether a range of a buffer already holds the bytes `bytes`, all written by the host or a kernel.
     pub(super) fn holds_bytes(&self, range: BufferRange, bytes: &[u8]) -> bool {
         let BufferRange { buffer, offset, .. } = range;
         let allocation = &self.buffers[buffer];

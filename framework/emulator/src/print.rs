@@ -6,7 +6,7 @@ use super::arithmetic::sign_extend;
 use super::rounding::AccumulatorType;
 use tilewright_kernel::Type;
 
-/// The values that one lane prints in one operation.
+/// The values that one lane prints in one execution of a print operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Printed {
     /// Index of the block in the grid.
@@ -15,7 +15,7 @@ pub struct Printed {
     pub warp: u32,
     /// Index of the lane in its warp.
     pub lane: u32,
-    /// Text before the values.
+    /// Text that is printed before the values.
     pub prefix: String,
     /// The values as text, a vector's elements in brackets.
     pub values: Vec<String>,

@@ -8,7 +8,7 @@ use super::program::Copied;
 use super::shared::{Accessor, CompletionEffect, Proxy};
 use tilewright_kernel::Queue;
 
-/// The state of one queue. Operations are numbered in issue order.
+/// The state of one queue of asynchronous operations. Operations are numbered in issue order.
 #[derive(Default)]
 struct QueueState {
     /// Completion effects of the operations that have been issued but not committed.

@@ -62,7 +62,7 @@ impl AccumulatorType {
         }
     }
 
-    /// Decodes the bits of this type.
+    /// Returns the value of the element of this type that has these bits.
     pub(super) fn decode(self, bits: u64) -> f64 {
         match self {
             Self::F32 => f64::from(f32::from_bits(bits as u32)),
@@ -70,7 +70,7 @@ impl AccumulatorType {
         }
     }
 
-    /// Mask of the magnitude bits.
+    /// Returns a mask of all bits of an element of this type except the sign bit.
     pub(super) fn magnitude_bits(self) -> u64 {
         u64::MAX >> (65 - self.format().bits())
     }
@@ -82,7 +82,8 @@ impl AccumulatorType {
     }
 }
 
-/// Converts an element to another type with rounding to nearest even; `signed` applies to integers.
+/// Converts an element to a floating-point type with rounding to nearest even; `signed` states how integer bits are
+/// read. Elements are given and returned as bits.
 pub(super) fn convert(from: Element, signed: bool, to: Element, bits: u64) -> u64 {
     let Some(sum) = AccumulatorType::named(to.name()) else { return bits };
     if !from.is_float() {

@@ -14,16 +14,16 @@ use super::semantics::SemanticsTable;
 use tilewright_kernel::{Counts, Element, Kernel, Parameter, Type, text, verify_structure};
 use tilewright_target::TargetDescription;
 
-/// The argument for a kernel parameter.
+/// The argument of a launch for one kernel parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Argument {
     /// A buffer, for a pointer parameter: its address is passed.
     Buffer(Buffer),
     /// An address within a buffer, for a pointer parameter.
     Pointer {
-        /// The buffer.
+        /// The buffer that contains the address.
         buffer: Buffer,
-        /// Byte offset of the address in the buffer.
+        /// Offset of the address from the start of the buffer, in bytes.
         offset: u64,
     },
     /// The bits of a scalar parameter.
@@ -32,7 +32,7 @@ pub enum Argument {
     Tensor(TensorMapValue),
 }
 
-/// Resource limits of a run.
+/// Limits of a run, and whether it detects races in global memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RunLimits {
     /// Maximum number of executed operations; an operation counts once for each warp that executes it.
@@ -179,7 +179,7 @@ impl<'a> Emulator<'a> {
         Fault { kernel: self.kernel.name.clone(), location: None, kind }
     }
 
-    /// Returns the bits of each argument.
+    /// Returns, for each argument, the 64 bits that its kernel parameter receives.
     fn arguments(&self, arguments: &[Argument], memory: &GlobalMemory) -> Result<Vec<u64>, FaultKind> {
         let parameters = &self.kernel.parameters;
         if arguments.len() != parameters.len() {
@@ -299,14 +299,14 @@ fn fits(bits: u64, element: Element) -> bool {
     bits & !super::arithmetic::mask(element.bits()) == 0
 }
 
-/// Max bytes of the registers of suspended clusters.
+/// Max bytes of host memory for the registers of suspended clusters.
 const SUSPENDED_BYTES: u64 = 1 << 30;
 
 /// The state of a grid in execution.
 struct Launch<'a> {
     emulator: &'a Emulator<'a>,
     grid: [u32; 3],
-    /// Makes a cluster.
+    /// Creates the state of a cluster that has not started.
     new_cluster: Box<dyn Fn() -> Cluster + 'a>,
     /// Finished clusters, whose memory later clusters reuse.
     idle: Vec<Cluster>,
@@ -333,7 +333,7 @@ struct RunningCluster {
     cluster: Cluster,
     /// Index in the grid of its first block.
     first: [u32; 3],
-    /// Number of the cluster in order of its start, from one.
+    /// Number of the cluster in order of start, from one.
     program: u32,
     /// Number of the last cluster whose accesses of global memory are ordered before the next ones of this cluster; 0
     /// if there is none.

@@ -23,7 +23,7 @@ impl tw_blob {
 /// `blob` is null, or a handle that was not destroyed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tw_blob_data(blob: *const tw_blob) -> *const c_char {
-    // SAFETY: as the caller promises.
+    // SAFETY: the caller promises that `blob` is null or a handle that was not destroyed.
     unsafe { blob.as_ref() }.map_or(std::ptr::null(), |blob| blob.bytes.as_ptr().cast())
 }
 
@@ -33,7 +33,7 @@ pub unsafe extern "C" fn tw_blob_data(blob: *const tw_blob) -> *const c_char {
 /// `blob` is null, or a handle that was not destroyed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tw_blob_size(blob: *const tw_blob) -> usize {
-    // SAFETY: as the caller promises.
+    // SAFETY: the caller promises that `blob` is null or a handle that was not destroyed.
     unsafe { blob.as_ref() }.map_or(0, |blob| blob.bytes.len() - 1)
 }
 
@@ -43,6 +43,6 @@ pub unsafe extern "C" fn tw_blob_size(blob: *const tw_blob) -> usize {
 /// `blob` is null, or a handle that was not destroyed and is not used any more.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tw_blob_destroy(blob: *mut tw_blob) {
-    // SAFETY: as the caller promises.
+    // SAFETY: the caller promises that `blob` is null or a handle that nothing else uses.
     unsafe { crate::handle::destroy(blob) }
 }

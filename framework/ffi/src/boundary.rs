@@ -29,7 +29,7 @@ fn panic_message(panic: &(dyn Any + Send)) -> &str {
 /// # Safety
 /// `handle` is null, or a handle that lives as long as the call.
 pub(crate) unsafe fn borrowed<'a, Handle>(name: &str, handle: *const Handle) -> Result<&'a Handle, Failure> {
-    // SAFETY: as the caller promises.
+    // SAFETY: the caller promises that `handle` is null or lives as long as the call.
     unsafe { handle.as_ref() }.ok_or_else(|| Failure::argument(format!("`{name}` is null; pass a handle")))
 }
 
@@ -38,7 +38,7 @@ pub(crate) unsafe fn borrowed<'a, Handle>(name: &str, handle: *const Handle) -> 
 /// # Safety
 /// `out` is null, or may be written.
 pub(crate) unsafe fn out_pointer<'a, Object>(out: *mut *mut Object) -> Result<&'a mut *mut Object, Failure> {
-    // SAFETY: as the caller promises.
+    // SAFETY: the caller promises that `out` is null or may be written.
     unsafe { out.as_mut() }.ok_or_else(|| Failure::argument("`out` is null; pass the address of a pointer"))
 }
 
@@ -47,7 +47,7 @@ pub(crate) unsafe fn out_pointer<'a, Object>(out: *mut *mut Object) -> Result<&'
 /// # Safety
 /// `text` is null, or ends with a zero byte and lives as long as the call.
 pub(crate) unsafe fn read_text<'a>(name: &str, text: *const c_char) -> Result<&'a str, Failure> {
-    // SAFETY: as the caller promises.
+    // SAFETY: the caller promises that `text` is null or a C string that lives as long as the call.
     unsafe { read_optional_text(name, text) }?
         .ok_or_else(|| Failure::argument(format!("`{name}` is null; pass a string")))
 }
@@ -60,7 +60,7 @@ pub(crate) unsafe fn read_optional_text<'a>(name: &str, text: *const c_char) -> 
     if text.is_null() {
         return Ok(None);
     }
-    // SAFETY: as the caller promises.
+    // SAFETY: `text` is not null, and the caller promises a C string that lives as long as the call.
     let text = unsafe { CStr::from_ptr(text) };
     text.to_str().map(Some).map_err(|error| Failure::argument(format!("`{name}` is not UTF-8: {error}")))
 }
@@ -78,7 +78,7 @@ pub(crate) unsafe fn read_array<'a, Value>(
     match (values.is_null(), count) {
         (_, 0) => Ok(&[]),
         (true, _) => Err(Failure::argument(format!("`{name}` is null, but its count is {count}"))),
-        // SAFETY: as the caller promises.
+        // SAFETY: `values` is not null, and the caller promises that it points to `count` values.
         _ => Ok(unsafe { std::slice::from_raw_parts(values, count) }),
     }
 }
@@ -92,13 +92,14 @@ pub(crate) unsafe fn read_struct<Value: Copy>(name: &str, given: *const Value) -
     if given.is_null() {
         return Err(Failure::argument(format!("`{name}` is null; pass the address of a struct")));
     }
-    // SAFETY: the first field is the size, as the caller promises.
+    // SAFETY: the caller promises that the struct's first field is its size, a `usize`.
     let size = unsafe { given.cast::<usize>().read() };
     if size < size_of::<usize>() {
         return Err(Failure::argument(format!("`{name}->struct_size` is {size}; set it to the size of the struct")));
     }
     let mut value = std::mem::MaybeUninit::<Value>::zeroed();
-    // SAFETY: both structs have that many bytes, and every field is zero or the caller's.
+    // SAFETY: both structs have as many bytes as are copied. All fields are initialized: copied from the caller, or
+    // zero.
     unsafe {
         std::ptr::copy_nonoverlapping(
             given.cast::<u8>(),
@@ -109,7 +110,8 @@ pub(crate) unsafe fn read_struct<Value: Copy>(name: &str, given: *const Value) -
     }
 }
 
-/// Fills a struct of the caller with `value`, limited to the bytes that the struct's first field states.
+/// Fills a struct of the caller with `value`, limited to the number of bytes in the struct's first field, which stays
+/// as it is.
 ///
 /// # Safety
 /// `out` is null, or points to a struct whose first field, a `usize`, is its size in bytes.
@@ -117,7 +119,7 @@ pub(crate) unsafe fn fill<Value: Copy>(name: &str, value: &Value, out: *mut Valu
     if out.is_null() {
         return Err(Failure::argument(format!("`{name}` is null; pass the address of a struct")));
     }
-    // SAFETY: the first field is the size, as the caller promises.
+    // SAFETY: the caller promises that the struct's first field is its size, a `usize`.
     let size = unsafe { out.cast::<usize>().read() };
     if size < size_of::<usize>() {
         return Err(Failure::argument(format!("`{name}->struct_size` is {size}; set it to the size of the struct")));

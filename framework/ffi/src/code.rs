@@ -156,13 +156,13 @@ pub unsafe extern "C" fn tw_compile(
     out: *mut *mut tw_code,
 ) -> *mut tw_error {
     guarded(|| {
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller promises that `session` is a handle and that `out` may be written.
         let (session, out) = unsafe { (borrowed("session", session)?, out_pointer(out)?) };
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller promises that `options` points to `count` options.
         let requested = Requested::read(&unsafe { read_options(options, count) }?)?;
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller promises that `target` is a C string.
         let target = unsafe { read_text("target", target) }?;
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller promises that `program` points to `length` bytes.
         let bytes = unsafe { crate::boundary::read_array("program", program.cast::<u8>(), length) }?;
         let program = std::str::from_utf8(bytes)
             .map_err(|error| Failure::argument(format!("`program` is not UTF-8: {error}")))?;
@@ -203,10 +203,10 @@ pub unsafe extern "C" fn tw_compile_plan(
     out: *mut *mut tw_code,
 ) -> *mut tw_error {
     guarded(|| {
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller promises that `session` and `plan` are handles and that `out` may be written.
         let (session, plan, out) =
             unsafe { (borrowed("session", session)?, borrowed("plan", plan)?, out_pointer(out)?) };
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller promises that `options` points to `count` options.
         let requested = Requested::read(&unsafe { read_options(options, count) }?)?;
         let code = session.heard(|| code(session, &plan.target, plan.kernel.clone(), &requested, Vec::new()))?;
         *out = handle(code);
@@ -248,7 +248,7 @@ fn code(
 /// `code` is null, or a handle.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tw_code_form_name(code: *const tw_code, index: usize) -> *const c_char {
-    // SAFETY: as the caller promises.
+    // SAFETY: the caller promises that `code` is null or a handle.
     let form = unsafe { code.as_ref() }.and_then(|code| code.forms.get(index));
     form.map_or(std::ptr::null(), |form| form.name.as_ptr())
 }
@@ -268,7 +268,7 @@ pub unsafe extern "C" fn tw_code_bytes(
     format: *mut *const c_char,
 ) -> *mut tw_error {
     guarded(|| {
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller promises that `code` is a handle and `form` a C string.
         let (code, requested) = unsafe { (borrowed("code", code)?, read_text("form", form)?) };
         let found = code.forms.iter().find(|form| form.name.to_bytes() == requested.as_bytes());
         let Some(form) = found else {
@@ -278,7 +278,8 @@ pub unsafe extern "C" fn tw_code_bytes(
         if data.is_null() {
             return Err(Failure::argument("`data` is null; pass the address of a pointer"));
         }
-        // SAFETY: not null, and may be written, as the caller promises.
+        // SAFETY: `data` is not null; the caller promises that it may be written, and `size` and `format` if they are
+        // not null.
         unsafe {
             data.write(form.bytes.as_ptr().cast());
             if let Some(size) = size.as_mut() {
@@ -298,7 +299,7 @@ pub unsafe extern "C" fn tw_code_bytes(
 /// `code` is null, or a handle.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tw_code_kernel_count(code: *const tw_code) -> usize {
-    // SAFETY: as the caller promises.
+    // SAFETY: the caller promises that `code` is null or a handle.
     unsafe { code.as_ref() }.map_or(0, |code| code.kernels.len())
 }
 
@@ -309,7 +310,7 @@ pub unsafe extern "C" fn tw_code_kernel_count(code: *const tw_code) -> usize {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tw_code_kernel(code: *const tw_code, index: usize, out: *mut tw_kernel) -> *mut tw_error {
     guarded(|| {
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller promises that `code` is a handle.
         let kernels = &unsafe { borrowed("code", code) }?.kernels;
         let Some((name, kernel)) = kernels.get(index) else {
             return Err(Failure::argument(format!("there is no kernel {index}; there are {}", kernels.len())));
@@ -324,7 +325,7 @@ pub unsafe extern "C" fn tw_code_kernel(code: *const tw_code, index: usize, out:
             parameters: u32::try_from(parameters).unwrap_or(u32::MAX),
             shared_bytes: kernel.shared_bytes,
         };
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller promises that `out` points to a struct that begins with its size.
         unsafe { fill("out", &known, out) }
     })
 }
@@ -335,6 +336,6 @@ pub unsafe extern "C" fn tw_code_kernel(code: *const tw_code, index: usize, out:
 /// `code` is null, or a handle that was not destroyed and is not used any more.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tw_code_destroy(code: *mut tw_code) {
-    // SAFETY: as the caller promises.
+    // SAFETY: the caller promises that `code` is null or a handle that nothing else uses.
     unsafe { destroy(code) }
 }

@@ -39,7 +39,7 @@ pub(crate) struct Diagnostics {
 
 // SAFETY: the context belongs to the caller, who promises that the callback may receive it on any thread that calls.
 unsafe impl Send for Diagnostics {}
-// SAFETY: as above.
+// SAFETY: the callback may receive the context on several threads at once, as the caller promises.
 unsafe impl Sync for Diagnostics {}
 
 impl Diagnostics {

@@ -1,4 +1,4 @@
-//! Errors as handles: an error has a code, a message and a place in the text.
+//! Errors as handles: an error has a code, a message, and line and column if it is an error in a text.
 
 use std::ffi::{CString, c_char};
 
@@ -37,12 +37,12 @@ pub struct tw_error {
     column: u32,
 }
 
-/// An error before it becomes a handle.
+/// An error of a call, before it becomes a handle for the caller.
 #[derive(Debug)]
 pub(crate) struct Failure {
     pub(crate) code: u32,
     pub(crate) message: String,
-    /// Line and column of the error in the text, counted from one; zero if the error has no place.
+    /// Line and column of the error in the input text, counted from one; zero if the error has no place in a text.
     pub(crate) location: (u32, u32),
 }
 
@@ -143,7 +143,7 @@ impl From<LayoutError> for Failure {
 /// `error` is null, or a handle that was not destroyed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tw_error_code(error: *const tw_error) -> u32 {
-    // SAFETY: as the caller promises.
+    // SAFETY: the caller promises that `error` is null or a handle that was not destroyed.
     unsafe { error.as_ref() }.map_or(0, |error| error.code)
 }
 
@@ -154,7 +154,7 @@ pub unsafe extern "C" fn tw_error_code(error: *const tw_error) -> u32 {
 /// `error` is null, or a handle that was not destroyed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tw_error_message(error: *const tw_error) -> *const c_char {
-    // SAFETY: as the caller promises.
+    // SAFETY: the caller promises that `error` is null or a handle that was not destroyed.
     unsafe { error.as_ref() }.map_or(c"".as_ptr(), |error| error.message.as_ptr())
 }
 
@@ -164,7 +164,7 @@ pub unsafe extern "C" fn tw_error_message(error: *const tw_error) -> *const c_ch
 /// `error` is null, or a handle that was not destroyed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tw_error_line(error: *const tw_error) -> u32 {
-    // SAFETY: as the caller promises.
+    // SAFETY: the caller promises that `error` is null or a handle that was not destroyed.
     unsafe { error.as_ref() }.map_or(0, |error| error.line)
 }
 
@@ -175,7 +175,7 @@ pub unsafe extern "C" fn tw_error_line(error: *const tw_error) -> u32 {
 /// `error` is null, or a handle that was not destroyed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tw_error_column(error: *const tw_error) -> u32 {
-    // SAFETY: as the caller promises.
+    // SAFETY: the caller promises that `error` is null or a handle that was not destroyed.
     unsafe { error.as_ref() }.map_or(0, |error| error.column)
 }
 
@@ -185,6 +185,6 @@ pub unsafe extern "C" fn tw_error_column(error: *const tw_error) -> u32 {
 /// `error` is null, or a handle that was not destroyed and is not used any more.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tw_error_destroy(error: *mut tw_error) {
-    // SAFETY: as the caller promises.
+    // SAFETY: the caller promises that `error` is null or a handle that nothing else uses.
     unsafe { destroy(error) }
 }

@@ -14,7 +14,7 @@ pub(crate) fn text(text: impl Into<Vec<u8>>) -> CString {
     })
 }
 
-/// Moves a value into a handle for the caller.
+/// Moves a value to the heap and returns its address, the handle that the caller gets.
 pub(crate) fn handle<Object>(object: Object) -> *mut Object {
     Box::into_raw(Box::new(object))
 }
@@ -25,7 +25,8 @@ pub(crate) fn handle<Object>(object: Object) -> *mut Object {
 /// `handle` is null, or came from [`handle`] and is not used any more.
 pub(crate) unsafe fn destroy<Object>(handle: *mut Object) {
     if !handle.is_null() {
-        // SAFETY: as the caller promises. Dropping what is here does not panic; if it did, the caller would not see it.
+        // SAFETY: the caller promises that the handle came from [`handle`] and that nothing else uses it. Dropping the
+        // values of this crate does not panic; a panic would be caught and ignored.
         let object = unsafe { Box::from_raw(handle) };
         let _: Result<(), Box<dyn Any + Send>> = catch_unwind(AssertUnwindSafe(|| drop(object)));
     }

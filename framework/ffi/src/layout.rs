@@ -85,11 +85,11 @@ pub unsafe extern "C" fn tw_layout_read(
     out: *mut *mut tw_layout,
 ) -> *mut tw_error {
     guarded(|| {
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller promises that `session` is a handle and that `out` may be written.
         let (session, out) = unsafe { (borrowed("session", session)?, out_pointer(out)?) };
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller promises that `target` is null or a C string, and `layout` a C string.
         let (target, text) = unsafe { (read_optional_text("target", target)?, read_text("layout", layout)?) };
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller promises that `shape` points to `rank` sizes.
         let shape = unsafe { read_array("shape", shape, rank) }?;
         let request = LayoutRequest::from_text(text)?;
         let layout = session.heard(|| match request {
@@ -114,10 +114,10 @@ pub unsafe extern "C" fn tw_layout_write(
     out: *mut *mut tw_blob,
 ) -> *mut tw_error {
     guarded(|| {
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller promises that `session` and `layout` are handles and that `out` may be written.
         let (session, layout, out) =
             unsafe { (borrowed("session", session)?, borrowed("layout", layout)?, out_pointer(out)?) };
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller promises that `notation` is a C string.
         let notation = unsafe { read_text("notation", notation) }?;
         *out = handle(tw_blob::of(written(session, &layout.layout, notation)?));
         Ok(())
@@ -148,7 +148,7 @@ fn written(session: &tw_session, layout: &Layout, notation: &str) -> Result<Stri
 /// `layout` is null, or a handle.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tw_layout_dim_count(layout: *const tw_layout, side: u32) -> usize {
-    // SAFETY: as the caller promises.
+    // SAFETY: the caller promises that `layout` is null or a handle.
     let layout = unsafe { layout.as_ref() };
     layout.and_then(|layout| layout.side(side).ok()).map_or(0, <[_]>::len)
 }
@@ -165,13 +165,13 @@ pub unsafe extern "C" fn tw_layout_dim(
     out: *mut tw_dim,
 ) -> *mut tw_error {
     guarded(|| {
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller promises that `layout` is a handle.
         let dims = unsafe { borrowed("layout", layout) }?.side(side)?;
         let Some((name, size)) = dims.get(index) else {
             return Err(Failure::argument(format!("there is no dim {index}; there are {}", dims.len())));
         };
         let dim = tw_dim { struct_size: size_of::<tw_dim>(), name: name.as_ptr(), size: *size };
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller promises that `out` points to a struct that begins with its size.
         unsafe { fill("out", &dim, out) }
     })
 }
@@ -190,9 +190,9 @@ pub unsafe extern "C" fn tw_layout_apply(
     out_count: usize,
 ) -> *mut tw_error {
     guarded(|| {
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller promises that `layout` is a handle.
         let linear = unsafe { borrowed("layout", layout) }?.layout.linear();
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller promises that `position` points to `in_count` numbers.
         let position = unsafe { read_array("position", position, in_count) }?;
         let (ins, outs) = (linear.ins().len(), linear.outs().len());
         if (in_count, out_count) != (ins, outs) || coordinates.is_null() {
@@ -204,7 +204,8 @@ pub unsafe extern "C" fn tw_layout_apply(
         }
         let position: Vec<_> = linear.ins().dims().zip(position.iter().copied()).collect();
         for (index, (_, coordinate)) in linear.apply(&position)?.iter().enumerate() {
-            // SAFETY: the caller promises space for as many coordinates as there are dims.
+            // SAFETY: the caller promises space for `out_count` coordinates, which was checked to be the number of
+            // output dims.
             unsafe { coordinates.add(index).write(*coordinate) };
         }
         Ok(())
@@ -218,12 +219,13 @@ pub unsafe extern "C" fn tw_layout_apply(
 /// Both are null, or handles.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tw_layout_equal(one: *const tw_layout, other: *const tw_layout) -> i32 {
-    // SAFETY: as the caller promises.
+    // SAFETY: the caller promises that both are null or handles.
     let both = unsafe { one.as_ref().zip(other.as_ref()) };
     i32::from(both.is_some_and(|(one, other)| one.layout == other.layout))
 }
 
-/// Applies `function` to the linear maps of two layouts, and writes a handle to the resulting layout to `out`.
+/// Applies `function` to the linear maps of two layouts, and writes a handle to the resulting layout to `out`. An error
+/// if one of the layouts has padding.
 unsafe fn of_two(
     one: *const tw_layout,
     other: *const tw_layout,
@@ -231,7 +233,8 @@ unsafe fn of_two(
     function: impl FnOnce(&LinearLayout, &LinearLayout) -> Result<LinearLayout, tilewright_layout::LayoutError>,
 ) -> *mut tw_error {
     guarded(|| {
-        // SAFETY: as the caller of the function promises.
+        // SAFETY: the calling interface function requires that `one` and `other` are handles and that `out` may be
+        // written.
         let (one, other, out) = unsafe { (borrowed("one", one)?, borrowed("other", other)?, out_pointer(out)?) };
         *out = handle(tw_layout::of_linear(function(one.unpadded("one")?, other.unpadded("other")?)?));
         Ok(())
@@ -248,7 +251,7 @@ pub unsafe extern "C" fn tw_layout_compose(
     other: *const tw_layout,
     out: *mut *mut tw_layout,
 ) -> *mut tw_error {
-    // SAFETY: as the caller promises.
+    // SAFETY: the caller promises that `one` and `other` are handles and that `out` may be written.
     unsafe { of_two(one, other, out, LinearLayout::compose) }
 }
 
@@ -263,7 +266,7 @@ pub unsafe extern "C" fn tw_layout_invert_and_compose(
     other: *const tw_layout,
     out: *mut *mut tw_layout,
 ) -> *mut tw_error {
-    // SAFETY: as the caller promises.
+    // SAFETY: the caller promises that `one` and `other` are handles and that `out` may be written.
     unsafe { of_two(one, other, out, LinearLayout::invert_and_compose) }
 }
 
@@ -278,7 +281,7 @@ pub unsafe extern "C" fn tw_layout_direct_sum(
     other: *const tw_layout,
     out: *mut *mut tw_layout,
 ) -> *mut tw_error {
-    // SAFETY: as the caller promises.
+    // SAFETY: the caller promises that `one` and `other` are handles and that `out` may be written.
     unsafe { of_two(one, other, out, LinearLayout::direct_sum) }
 }
 
@@ -289,7 +292,7 @@ pub unsafe extern "C" fn tw_layout_direct_sum(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tw_layout_invert(layout: *const tw_layout, out: *mut *mut tw_layout) -> *mut tw_error {
     guarded(|| {
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller promises that `layout` is a handle and that `out` may be written.
         let (layout, out) = unsafe { (borrowed("layout", layout)?, out_pointer(out)?) };
         *out = handle(tw_layout::of_linear(layout.unpadded("layout")?.invert()?));
         Ok(())
@@ -302,6 +305,6 @@ pub unsafe extern "C" fn tw_layout_invert(layout: *const tw_layout, out: *mut *m
 /// `layout` is null, or a handle that was not destroyed and is not used any more.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tw_layout_destroy(layout: *mut tw_layout) {
-    // SAFETY: as the caller promises.
+    // SAFETY: the caller promises that `layout` is null or a handle that nothing else uses.
     unsafe { destroy(layout) }
 }

@@ -19,7 +19,7 @@ impl tw_names {
 /// `names` is null, or a handle that was not destroyed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tw_names_count(names: *const tw_names) -> usize {
-    // SAFETY: as the caller promises.
+    // SAFETY: the caller promises that `names` is null or a handle that was not destroyed.
     unsafe { names.as_ref() }.map_or(0, |names| names.names.len())
 }
 
@@ -29,7 +29,7 @@ pub unsafe extern "C" fn tw_names_count(names: *const tw_names) -> usize {
 /// `names` is null, or a handle that was not destroyed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tw_names_at(names: *const tw_names, index: usize) -> *const c_char {
-    // SAFETY: as the caller promises.
+    // SAFETY: the caller promises that `names` is null or a handle that was not destroyed.
     let name = unsafe { names.as_ref() }.and_then(|names| names.names.get(index));
     name.map_or(std::ptr::null(), |name| name.as_ptr())
 }
@@ -40,6 +40,6 @@ pub unsafe extern "C" fn tw_names_at(names: *const tw_names, index: usize) -> *c
 /// `names` is null, or a handle that was not destroyed and is not used any more.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tw_names_destroy(names: *mut tw_names) {
-    // SAFETY: as the caller promises.
+    // SAFETY: the caller promises that `names` is null or a handle that nothing else uses.
     unsafe { crate::handle::destroy(names) }
 }

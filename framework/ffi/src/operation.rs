@@ -21,7 +21,7 @@ use crate::session::tw_session;
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tw_layout_operations(out: *mut *mut tw_names) -> *mut tw_error {
     guarded(|| {
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller promises that `out` may be written.
         let out = unsafe { out_pointer(out) }?;
         *out = handle(tw_names::of(LAYOUT_OPERATIONS.iter().map(|operation| operation.name.to_owned())));
         Ok(())
@@ -49,21 +49,22 @@ pub unsafe extern "C" fn tw_layout_operation(
     out_json: *mut *mut tw_blob,
 ) -> *mut tw_error {
     guarded(|| {
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller promises that `session` is a handle and `name` a C string.
         let (session, name) = unsafe { (borrowed("session", session)?, read_text("name", name)?) };
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller promises that `layouts` points to `layout_count` handles, and that `inputs` is null or a C
+        // string.
         let (handles, inputs) =
             unsafe { (read_array("layouts", layouts, layout_count)?, read_optional_text("inputs", inputs)?) };
         let operation = LayoutOperation::find(name).map_err(refused)?;
         let mut inputs = parsed(inputs)?;
-        // SAFETY: the handles live as long as the call, as the caller promises.
+        // SAFETY: the caller promises that the elements of `layouts` are handles, which live as long as the call.
         let given: Vec<&tw_layout> =
             handles.iter().map(|&layout| unsafe { borrowed("layouts", layout) }).collect::<Result<_, _>>()?;
         add_layouts(operation, &given, &mut inputs)?;
         let mut inputs = Json::Object(inputs);
         resolve_layouts(&session.session, None, None, operation, &mut inputs).map_err(refused)?;
         let result = algebra(operation.name, &inputs).map_err(refused)?;
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller promises that `out_layout` and `out_json` are null or may be written.
         let (out_layout, out_json) = unsafe { (out_layout.as_mut(), out_json.as_mut()) };
         if out_layout.is_none() && out_json.is_none() {
             return Err(Failure::argument("`out_layout` and `out_json` are null; pass the address of a pointer"));

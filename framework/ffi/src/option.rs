@@ -22,30 +22,30 @@ pub(crate) unsafe fn read_options<'a>(
     options: *const tw_option,
     count: usize,
 ) -> Result<Vec<(&'a str, &'a str)>, Failure> {
-    // SAFETY: as the caller promises.
+    // SAFETY: the caller promises that `options` is null or points to `count` options.
     let options = unsafe { read_array("options", options, count) }?;
     options
         .iter()
         .map(|option| {
-            // SAFETY: as the caller promises.
+            // SAFETY: the caller promises that the key of each option is a C string.
             let key = unsafe { read_text("option.key", option.key) }?;
-            // SAFETY: as the caller promises.
+            // SAFETY: the caller promises that the value of each option is a C string.
             Ok((key, unsafe { read_text(key, option.value) }?))
         })
         .collect()
 }
 
-/// Makes the error of an unknown option; `known` are the known ones.
+/// Builds the error for the unknown option `key`; `known` are the keys that exist.
 pub(crate) fn unknown(key: &str, known: &[&str]) -> Failure {
     Failure::new(TW_ERROR_OPTION, format!("there is no option `{key}`; there are {}", known.join(", ")))
 }
 
-/// Makes the error of an option with an invalid value.
+/// Builds the error for an option with an invalid value; `expected` describes the valid values.
 pub(crate) fn wrong(key: &str, value: &str, expected: &str) -> Failure {
     Failure::new(TW_ERROR_OPTION, format!("option `{key}` is `{value}`; expected {expected}"))
 }
 
-/// Parses the value of the option `key` as a number.
+/// Parses the value of the option `key` as an integer; an error if it is none or out of range.
 pub(crate) fn number<Number: std::str::FromStr>(key: &str, value: &str) -> Result<Number, Failure> {
     value.parse().map_err(|_| wrong(key, value, "an integer that fits"))
 }

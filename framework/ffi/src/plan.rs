@@ -140,11 +140,11 @@ pub unsafe extern "C" fn tw_plan_conversion(
     out: *mut *mut tw_plan,
 ) -> *mut tw_error {
     guarded(|| {
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller promises that `session` is a handle and that `out` may be written.
         let (session, out) = unsafe { (borrowed("session", session)?, out_pointer(out)?) };
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller promises that `source` and `destination` are handles.
         let (source, destination) = unsafe { (borrowed("source", source)?, borrowed("destination", destination)?) };
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller promises that `target` is a C string.
         let target = unsafe { read_text("target", target) }?;
         let (Layout::Distributed(src), Layout::Distributed(dst)) = (&source.layout, &destination.layout) else {
             return Err(Failure::new(TW_ERROR_INPUT, "a conversion is between layouts of registers, not of memory"));
@@ -165,7 +165,7 @@ pub unsafe extern "C" fn tw_plan_conversion(
 /// `plan` is a handle; `out` points to a struct that begins with its size.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tw_plan_read_stats(plan: *const tw_plan, out: *mut tw_plan_stats) -> *mut tw_error {
-    // SAFETY: as the caller promises.
+    // SAFETY: the caller promises that `plan` is a handle and that `out` points to a struct that begins with its size.
     guarded(|| unsafe { fill("out", &stats(borrowed("plan", plan)?), out) })
 }
 
@@ -175,7 +175,7 @@ pub unsafe extern "C" fn tw_plan_read_stats(plan: *const tw_plan, out: *mut tw_p
 /// `plan` is a handle; `out` points to a struct that begins with its size.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tw_plan_figures(plan: *const tw_plan, out: *mut tw_figures) -> *mut tw_error {
-    // SAFETY: as the caller promises.
+    // SAFETY: the caller promises that `plan` is a handle and that `out` points to a struct that begins with its size.
     guarded(|| unsafe { fill("out", &tw_figures::from(stats(borrowed("plan", plan)?)), out) })
 }
 
@@ -187,7 +187,7 @@ pub unsafe extern "C" fn tw_plan_figures(plan: *const tw_plan, out: *mut tw_figu
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tw_plan_write(plan: *const tw_plan, out: *mut *mut tw_blob) -> *mut tw_error {
     guarded(|| {
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller promises that `plan` is a handle and that `out` may be written.
         let (plan, out) = unsafe { (borrowed("plan", plan)?, out_pointer(out)?) };
         *out = handle(tw_blob::of(plan.kernel.to_string()));
         Ok(())
@@ -200,6 +200,6 @@ pub unsafe extern "C" fn tw_plan_write(plan: *const tw_plan, out: *mut *mut tw_b
 /// `plan` is null, or a handle that was not destroyed and is not used any more.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tw_plan_destroy(plan: *mut tw_plan) {
-    // SAFETY: as the caller promises.
+    // SAFETY: the caller promises that `plan` is null or a handle that nothing else uses.
     unsafe { destroy(plan) }
 }

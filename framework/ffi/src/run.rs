@@ -102,21 +102,23 @@ pub unsafe extern "C" fn tw_run(
     report: *mut tw_run_report,
 ) -> *mut tw_error {
     guarded(|| {
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller promises that `session` and `code` are handles.
         let (session, code) = unsafe { (borrowed("session", session)?, borrowed("code", code)?) };
-        // SAFETY: as the caller promises; zero is a value of each field.
+        // SAFETY: the caller promises that `launch` points to a struct that begins with its size; zero is a value of
+        // each field.
         let launch: tw_launch = unsafe { read_struct("launch", launch) }?;
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller promises that `launch->arguments` has `argument_count` arguments.
         let arguments = unsafe { read_array("launch->arguments", launch.arguments, launch.argument_count) }?;
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller promises that `launch->buffers` has `buffer_count` buffers.
         let buffers = unsafe { read_array("launch->buffers", launch.buffers, launch.buffer_count) }?;
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller promises that each buffer has `size` bytes, which no other thread uses.
         let bytes = buffers.iter().map(|buffer| unsafe { read_array("buffer.data", buffer.data, buffer.size) });
         let bytes = bytes.collect::<Result<Vec<_>, _>>()?;
         let run = session.heard(|| emulated(session, code, &launch, arguments, &bytes))?;
         for (changed, buffer) in run.changed.iter().zip(buffers) {
             if let Some(changed) = changed {
-                // SAFETY: the host's buffer has as many bytes, and `bytes` is not used any more.
+                // SAFETY: `changed` is limited to the size of the host's buffer, and `bytes` (slices of the buffers) is
+                // not used any more.
                 unsafe { std::ptr::copy_nonoverlapping(changed.as_ptr(), buffer.data, changed.len().min(buffer.size)) };
             }
         }
@@ -131,7 +133,7 @@ pub unsafe extern "C" fn tw_run(
             wavefronts_loaded: run.report.counts.wavefronts_loaded,
             wavefronts_stored: run.report.counts.wavefronts_stored,
         };
-        // SAFETY: as the caller promises.
+        // SAFETY: `report` is not null, and the caller promises a struct that begins with its size.
         unsafe { fill("report", &known, report) }
     })
 }

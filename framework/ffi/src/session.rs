@@ -29,7 +29,7 @@ pub struct tw_session {
 }
 
 impl tw_session {
-    /// Runs `work`; messages of plugins go to the diagnostics of this `tw_session`.
+    /// Runs `work`; messages of plugins go to the diagnostics callback of this session.
     pub(crate) fn heard<Answer>(&self, work: impl FnOnce() -> Answer) -> Answer {
         with_diagnostics(self.diagnostics.as_ref(), work)
     }
@@ -104,12 +104,12 @@ fn own_file() -> Option<PathBuf> {
     // SAFETY: a struct of pointers, for which zero is a valid value.
     let mut info: libc::Dl_info = unsafe { std::mem::zeroed() };
     let current_exe = tw_session_create as *const c_void;
-    // SAFETY: the address is of this image, and `info` may be written.
+    // SAFETY: `current_exe` is the address of a function in this library, and `info` may be written.
     let found = unsafe { libc::dladdr(current_exe, &raw mut info) };
     if found == 0 || info.dli_fname.is_null() {
         return None;
     }
-    // SAFETY: the loader's name of the file, which ends with a zero byte.
+    // SAFETY: `dli_fname` is not null; the loader keeps the file name, a C string, as long as the library is loaded.
     let name = unsafe { std::ffi::CStr::from_ptr(info.dli_fname) };
     std::fs::canonicalize(OsString::from_vec(name.to_bytes().to_vec())).ok()
 }
@@ -134,9 +134,9 @@ pub unsafe extern "C" fn tw_session_create(
     out: *mut *mut tw_session,
 ) -> *mut tw_error {
     guarded(|| {
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller promises that `out` may be written.
         let out = unsafe { out_pointer(out) }?;
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller promises that `options` points to `count` options.
         let requested = Requested::read(&unsafe { read_options(options, count) }?)?;
         let diagnostics = Diagnostics::new(callback, context);
         let session = with_diagnostics(diagnostics.as_ref(), || requested.session(diagnostics.as_ref()))?;
@@ -152,7 +152,7 @@ pub unsafe extern "C" fn tw_session_create(
 /// `session` is null, or a handle that was not destroyed and is not used any more.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tw_session_destroy(session: *mut tw_session) {
-    // SAFETY: as the caller promises.
+    // SAFETY: the caller promises that `session` is null or a handle that nothing else uses.
     unsafe { destroy(session) }
 }
 
@@ -163,7 +163,7 @@ pub unsafe extern "C" fn tw_session_destroy(session: *mut tw_session) {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tw_session_targets(session: *const tw_session, out: *mut *mut tw_names) -> *mut tw_error {
     guarded(|| {
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller promises that `session` is a handle and that `out` may be written.
         let (session, out) = unsafe { (borrowed("session", session)?, out_pointer(out)?) };
         *out = handle(tw_names::of(session.session.catalogue().iter().map(|target| target.name.clone())));
         Ok(())
@@ -177,7 +177,7 @@ pub unsafe extern "C" fn tw_session_targets(session: *const tw_session, out: *mu
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tw_session_plugins(session: *const tw_session, out: *mut *mut tw_names) -> *mut tw_error {
     guarded(|| {
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller promises that `session` is a handle and that `out` may be written.
         let (session, out) = unsafe { (borrowed("session", session)?, out_pointer(out)?) };
         *out = handle(tw_names::of(session.session.registry().plugins().iter().map(|plugin| plugin.name.clone())));
         Ok(())
@@ -209,9 +209,9 @@ pub unsafe extern "C" fn tw_session_target(
     out: *mut tw_target,
 ) -> *mut tw_error {
     guarded(|| {
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller promises that `session` is a handle.
         let session = &unsafe { borrowed("session", session) }?.session;
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller promises that `target` is a C string.
         let target = session.catalogue().get(unsafe { read_text("target", target) }?)?;
         let known = tw_target {
             struct_size: size_of::<tw_target>(),
@@ -219,7 +219,7 @@ pub unsafe extern "C" fn tw_session_target(
             served: u32::from(session.registry().serves(&target.architecture).is_some()),
             shared_bytes: u64::from(target.shared.bytes),
         };
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller promises that `out` points to a struct that begins with its size.
         unsafe { fill("out", &known, out) }
     })
 }
@@ -236,9 +236,9 @@ pub unsafe extern "C" fn tw_session_write_target(
     out: *mut *mut tw_blob,
 ) -> *mut tw_error {
     guarded(|| {
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller promises that `session` is a handle and that `out` may be written.
         let (session, out) = unsafe { (borrowed("session", session)?, out_pointer(out)?) };
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller promises that `target` is a C string.
         let target = session.session.catalogue().get(unsafe { read_text("target", target) }?)?;
         let plugin = session.session.registry().serves(&target.architecture).map(|plugin| plugin.name.clone());
         let target_json = json!({

@@ -1,4 +1,4 @@
-//! Checks the property of this name on inputs from libFuzzer.
+//! Fuzz target: checks on inputs from libFuzzer that the JSON of layouts and layout families round-trips.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| tilewright_properties::layout_json::check(bytes));

@@ -1,4 +1,4 @@
-//! Checks the property of this name on inputs from libFuzzer.
+//! Fuzz target: checks on inputs from libFuzzer that the attribute text of layouts round-trips.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| tilewright_properties::layout_text::check(bytes));

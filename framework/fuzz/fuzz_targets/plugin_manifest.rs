@@ -1,4 +1,4 @@
-//! Checks the property of this name on inputs from libFuzzer.
+//! Fuzz target: checks on inputs from libFuzzer that plugin manifests round-trip through TOML.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| tilewright_properties::plugin_manifest::check(bytes));

@@ -32,10 +32,10 @@ enum InstallError {
     /// A file cannot be read or written.
     #[error("{}: {source}", .file.display())]
     File { file: PathBuf, source: std::io::Error },
-    /// A build product of cargo, at this path, is missing.
+    /// A library or manifest that cargo builds is missing at this path.
     #[error("{} is missing; `cargo run --release --bin tilewright-install` builds it", .0.display())]
     Missing(PathBuf),
-    /// A plugin's manifest, at this path, names no library.
+    /// The plugin manifest at this path has no key `library`.
     #[error("{}: expected a manifest with a `library`", .0.display())]
     Manifest(PathBuf),
 }
@@ -94,7 +94,7 @@ fn built_here() -> Result<PathBuf, InstallError> {
     Ok(own.parent().unwrap_or(Path::new("/")).join("deps"))
 }
 
-/// Names of the installed plugins.
+/// Names of the plugins that are installed, as in `NAME.plugin.toml`.
 const PLUGINS: &[&str] = &["amd", "intel", "nvidia"];
 
 fn plugins(built: &Path, folder: &Path) -> Result<Vec<PathBuf>, InstallError> {

@@ -40,7 +40,7 @@ pub struct Builder {
     types: Vec<Type>,
     /// The regions that have been started and not ended, the innermost last.
     open: Vec<Region>,
-    /// Number of appended operations.
+    /// Number of operations appended so far, including those in regions.
     op_count: u64,
     /// For each math function and element type, the number of appended operations.
     math_function_counts: BTreeMap<(MathFunction, Element), u64>,
@@ -195,13 +195,13 @@ impl Builder {
         self.launch.registers = self.launch.registers.max(registers);
     }
 
-    /// The value of parameter number `index`.
+    /// Returns the value of the parameter with this index.
     #[must_use]
     pub fn parameter(&self, index: u32) -> Value {
         Value(index)
     }
 
-    /// The type of a value of this builder; `i1` for an unknown value.
+    /// Returns the type of a value of this builder; `i1` for an unknown value.
     #[must_use]
     pub fn type_of(&self, value: Value) -> Type {
         self.types.get(value.0 as usize).copied().unwrap_or(Type::Scalar(Element::I1))
@@ -212,7 +212,7 @@ impl Builder {
         Value(self.types.len() as u32 - 1)
     }
 
-    /// The number of operations appended so far, including those in regions.
+    /// Returns the number of operations appended so far, including those in regions.
     #[must_use]
     pub fn appended(&self) -> u64 {
         self.op_count
@@ -289,7 +289,7 @@ impl Builder {
         self.value(Type::Pointer(MemorySpace::Shared), Op::SharedAddress { buffer })
     }
 
-    /// The number of shared buffers added so far.
+    /// Returns the number of shared buffers added so far.
     #[must_use]
     pub fn shared_buffer_count(&self) -> u32 {
         self.shared.len() as u32
@@ -387,7 +387,7 @@ impl Builder {
         self.value(self.type_of(value), op)
     }
 
-    /// Appends a math function.
+    /// Appends a math function; its result has the type of its operands.
     pub fn math(&mut self, function: MathFunction, operands: &[Value]) -> Value {
         let ty = operands.first().map_or(Type::Scalar(Element::F32), |&operand| self.type_of(operand));
         self.value(ty, Op::Math { function, operands: operands.to_vec() })
@@ -431,7 +431,7 @@ impl Builder {
         [results[0], results[1]]
     }
 
-    /// Appends a barrier of all lanes of the scope.
+    /// Appends a barrier at which all lanes of the scope wait for each other.
     pub fn barrier(&mut self, scope: Scope) {
         self.effect(Op::Barrier { scope, issuers: Issuers::All });
     }

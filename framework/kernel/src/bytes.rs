@@ -79,7 +79,7 @@ fn later(version: u32) -> DecodeError {
     DecodeError::Version { found: version, known: VERSION }
 }
 
-/// The error for bytes that cannot be read: a later version, an unknown operation, or malformed bytes.
+/// Returns the error for bytes that cannot be read: a later version, an unknown operation, or malformed bytes.
 fn explain(bytes: &[u8], mismatch: CborError) -> DecodeError {
     match read::<Cbor>(bytes) {
         Ok(Incoming { version, .. }) if version > VERSION => later(version),

@@ -67,7 +67,7 @@ pub fn write<T: Serialize>(value: &T) -> Result<Vec<u8>, CborError> {
 /// Reads one value, nested in at most `levels` arrays and maps; returns it with the bytes that follow it.
 ///
 /// # Errors
-/// [`CborError`].
+/// [`CborError`]: malformed bytes, a value of another type, or deeper nesting.
 pub fn read<T: DeserializeOwned>(bytes: &[u8], levels: usize) -> Result<(T, &[u8]), CborError> {
     let mut reader = Reader { rest: bytes, levels };
     let value = T::deserialize(&mut reader)?;
@@ -155,7 +155,8 @@ impl<'de> Reader<'de> {
     }
 }
 
-/// One CBOR item; an array or a map is without its content.
+/// One CBOR item that has been read. Of an array or a map, only the number of its items or entries has been read,
+/// `None` if a break mark ends them.
 enum Item<'de> {
     Unsigned(u64),
     Negative(i128),

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// excludes lanes. Wavefronts count only lanes whose predicate is true.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Counts {
-    /// Number of shuffles.
+    /// Number of shuffles between lanes, including swaps and shuffles by a constant XOR.
     #[serde(rename = "exchanges")]
     pub shuffles: u64,
     /// Number of shuffles between lanes whose indices differ by a constant XOR; these are counted in `shuffles` too.
@@ -31,7 +31,7 @@ pub struct Counts {
     /// Number of bulk copies, each of a box of a tensor or of contiguous bytes, issued once by a warp.
     #[serde(default)]
     pub bulk_copies: u64,
-    /// Number of bytes of the bulk copies.
+    /// Number of bytes that the bulk copies move.
     #[serde(default)]
     pub bulk_bytes: u64,
     /// Number of prefetches of a block of a matrix, each issued once by a warp.
@@ -50,9 +50,9 @@ pub struct Counts {
     pub cluster_barriers: u64,
     /// Number of barriers of one warp, on targets that do not order the memory accesses of a warp.
     pub warp_barriers: u64,
-    /// Number of byte permutes.
+    /// Number of byte permutes (PTX `prmt`).
     pub permutes: u64,
-    /// Number of selects.
+    /// Number of selects: choices between two values by a condition (PTX `selp`).
     pub selects: u64,
 }
 

@@ -32,7 +32,7 @@ pub struct Kernel {
     pub locations: Vec<String>,
 }
 
-/// The launch that a kernel is compiled for.
+/// The launch configuration that a kernel is compiled for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Launch {
     /// Number of lanes in a warp.
@@ -111,9 +111,9 @@ impl Parameter {
 /// A static buffer in shared memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SharedBuffer {
-    /// Size in bytes.
+    /// Size of the buffer in bytes.
     pub bytes: u32,
-    /// Alignment in bytes, a power of two.
+    /// Alignment of the buffer's address in bytes, a power of two.
     pub alignment: u32,
     /// Byte address of the buffer in the block's shared memory, if it is already allocated; buffers that are not live
     /// at the same time may overlap. `None`: the buffer follows the one before it.
@@ -122,7 +122,7 @@ pub struct SharedBuffer {
 }
 
 impl SharedBuffer {
-    /// A buffer without an address.
+    /// Creates a buffer without an address: it follows the buffers before it.
     #[must_use]
     pub const fn new(bytes: u32, alignment: u32) -> Self {
         Self { bytes, alignment, at: None }
@@ -130,8 +130,8 @@ impl SharedBuffer {
 }
 
 impl Kernel {
-    /// Number of bytes of shared memory that a block needs. Buffers without an address follow each other in order, each
-    /// at its alignment.
+    /// Returns the number of bytes of shared memory that a block needs. Buffers without an address follow each other in
+    /// order, each at its alignment.
     #[must_use]
     pub fn shared_bytes(&self) -> u64 {
         self.shared_offsets().1
@@ -152,8 +152,8 @@ impl Kernel {
         (offsets, end)
     }
 
-    /// All statements in the order of the text; the statements of a region follow the operation that has the region.
-    /// Operation number `n` of a message is `statements()[n]`.
+    /// Returns all statements in the order of the text; the statements of a region follow the operation that has the
+    /// region. Operation number `n` of a message is `statements()[n]`.
     #[must_use]
     pub fn statements(&self) -> Vec<&Statement> {
         let mut statements = Vec::new();
@@ -161,7 +161,7 @@ impl Kernel {
         statements
     }
 
-    /// One more than the highest value number.
+    /// Returns one more than the highest number of a value in the kernel.
     #[must_use]
     pub fn value_limit(&self) -> u32 {
         let parameters = self.parameters.len() as u32;

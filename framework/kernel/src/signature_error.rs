@@ -12,7 +12,7 @@ pub enum SignatureError {
     /// The number of operands or results differs from the instruction's.
     #[error("it has {expected} {what}s, {found} were passed")]
     Count {
-        /// `operand` or `result`.
+        /// Text for messages: `operand` or `result`.
         what: &'static str,
         /// The instruction's number of operands or results.
         expected: usize,
@@ -22,13 +22,13 @@ pub enum SignatureError {
     /// The type of an operand or result does not meet the instruction's requirement.
     #[error("{what} {index} is {found}; expected {expected}")]
     Value {
-        /// `operand` or `result`.
+        /// Text for messages: `operand` or `result`.
         what: &'static str,
-        /// Its index.
+        /// Index of the operand or result, from 0.
         index: usize,
-        /// Its type.
+        /// Type of the value that the kernel passes or takes.
         found: Type,
-        /// The requirement.
+        /// The instruction's requirement on the type.
         expected: ValueRequirement,
     },
     /// More warps issue the instruction together than a block of the kernel has.

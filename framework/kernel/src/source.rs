@@ -8,11 +8,11 @@ const MAX_NESTING: usize = 128;
 /// A line of a source file, and the calls through which the kernel reaches it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct SourceLocation {
-    /// The file.
+    /// Name of the source file, as the location's text states it.
     pub file: String,
-    /// The line, counted from 1; 0 if it is not known.
+    /// Number of the line, counted from 1; 0 if it is not known.
     pub line: u32,
-    /// The column, counted from 1; 0 if it is not known.
+    /// Number of the column, counted from 1; 0 if it is not known.
     pub column: u32,
     /// The location of the call through which this line was inlined; `None` if the line is in the kernel itself.
     pub caller: Option<Box<SourceLocation>>,

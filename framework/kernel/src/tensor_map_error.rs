@@ -12,13 +12,13 @@ pub enum TensorMapError {
     /// The element width of a map is not 8, 16, 32 or 64 bits.
     #[error("elements of {bits} bits; expected 8, 16, 32 or 64")]
     ElementBits {
-        /// The width.
+        /// Width of an element in bits.
         bits: u32,
     },
     /// The number of axes of a map is 0 or above [`MAX_RANK`].
     #[error("a box of {rank} axes; expected 1 to {MAX_RANK}")]
     Rank {
-        /// The number of axes.
+        /// Number of axes of the map.
         rank: usize,
     },
     /// A box has no elements along some axis.
@@ -30,13 +30,13 @@ pub enum TensorMapError {
     /// A box has 2^32 bytes or more, the limit of shared-memory addresses.
     #[error("a box of {bytes} bytes; shared memory has fewer addresses")]
     BoxBytes {
-        /// The bytes.
+        /// Size of the box in bytes.
         bytes: u64,
     },
     /// The shift of the XOR swizzle is not from 1 to 31, so no higher address bits change lower ones.
     #[error("the swizzle has a shift of {shift}; expected 1 to 31")]
     SwizzleShift {
-        /// The shift.
+        /// Shift of the XOR swizzle, in address bits.
         shift: u32,
     },
     /// The instruction copies boxes of another rank.
@@ -82,21 +82,21 @@ pub enum TensorMapError {
     /// The size of a tensor along some axis is not from 1 to 2^32.
     #[error("a tensor of sizes {sizes:?}; expected 1 to 2^32 along each axis")]
     TensorSizes {
-        /// The size along each axis.
+        /// Size of the tensor along each axis, in elements.
         sizes: Vec<u64>,
     },
     /// The byte offset at which a tensor ends overflows 64 bits.
     #[error("a tensor of sizes {sizes:?} and strides {strides:?} exceeds the address space")]
     TensorEnd {
-        /// The size along each axis.
+        /// Size of the tensor along each axis, in elements.
         sizes: Vec<u64>,
-        /// The stride along each axis, in bytes.
+        /// Stride of the tensor along each axis, in bytes.
         strides: [u64; MAX_RANK],
     },
     /// The derived map has not one stride for each axis of the map, or its first stride is not 1.
     #[error("strides {strides:?}; expected one for each of {rank} axes, of the first one element")]
     Strides {
-        /// The strides.
+        /// The strides that the derived map states, in elements.
         strides: Vec<ElementStride>,
         /// The number of axes of the map.
         rank: usize,
@@ -104,7 +104,7 @@ pub enum TensorMapError {
     /// The derived map states sizes, but not one for each axis of the map.
     #[error("sizes {sizes:?}; expected none, or one for each of {rank} axes")]
     Sizes {
-        /// The sizes.
+        /// The sizes that the derived map states, in elements.
         sizes: Vec<ElementStride>,
         /// The number of axes of the map.
         rank: usize,
@@ -112,13 +112,13 @@ pub enum TensorMapError {
     /// The parameter that should point to the tensor is no pointer to global memory.
     #[error("parameter {parameter} is not a pointer to global memory")]
     Pointer {
-        /// Index of the parameter.
+        /// Index of the kernel parameter.
         parameter: u32,
     },
     /// The parameter that should be a stride or a size is no number.
     #[error("parameter {parameter} is not a number")]
     StrideParameter {
-        /// Index of the parameter.
+        /// Index of the kernel parameter.
         parameter: u32,
     },
     /// The launch has no argument for a stride or a size.
@@ -141,7 +141,7 @@ pub enum TensorMapError {
     /// A tensor of more axes than a map has.
     #[error("a tensor of {axes} axes")]
     TensorRank {
-        /// The number of axes.
+        /// Number of axes of the tensor.
         axes: usize,
     },
 }

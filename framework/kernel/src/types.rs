@@ -63,7 +63,7 @@ impl Element {
 }
 
 named_enum! {
-    /// A memory space.
+    /// A memory space that pointers address.
     pub enum MemorySpace as array {
         /// Global memory; 64-bit addresses.
         Global = "global",
@@ -90,7 +90,7 @@ impl MemorySpace {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Type {
-    /// One element.
+    /// A scalar of this element type.
     Scalar(Element),
     /// A vector of elements in one lane; the count is a power of two, at least two.
     Vector(Element, u32),

@@ -115,7 +115,7 @@ impl Analysis<'_> {
         }
     }
 
-    /// The uniformity of the results of an operation without regions.
+    /// Returns the uniformity of the results of an operation without regions.
     fn computed(&self, op: &Op) -> Uniformity {
         match op {
             Op::Special(SpecialRegister::Lane) => Uniformity::Varying,
@@ -133,7 +133,7 @@ impl Analysis<'_> {
         }
     }
 
-    /// The uniformity of value `index` that a region yields.
+    /// Returns the uniformity of the value with this index among those that a region yields.
     fn yielded_uniformity(&self, region: &Region, index: usize) -> Uniformity {
         match region.statements.last().map(|statement| &statement.op) {
             Some(Op::Yield { values }) => values.get(index).map_or(Uniformity::Varying, |&value| self.level(value)),

@@ -300,7 +300,7 @@ impl LinearLayout {
     }
 }
 
-/// Merges the dims of both spaces into one order; every dim of the result has size one.
+/// Merges the dims of both spaces into one order; the result gives only the order, so all its dims have size one.
 ///
 /// Both lists are read from the front. A dim that the other list lacks goes first, the left one before the right one.
 /// If each front dim also stands further back in the other list, no order respects both: the dim that stands earlier in

@@ -48,7 +48,7 @@ impl ColumnAction {
         Ok(Self { dim, bits, kept: kept.iter().map(|&bit| bit as u8).collect() })
     }
 
-    /// The action that changes nothing.
+    /// The action that keeps all `bits` bases of `dim` in their order.
     #[must_use]
     pub fn identity(dim: Dim, bits: u32) -> Self {
         Self { dim, bits, kept: (0..bits).map(|bit| bit as u8).collect() }

@@ -6,8 +6,9 @@ use super::space::low_mask;
 use super::{ColumnAction, Dim, LinearLayout};
 
 impl LinearLayout {
-    /// The length of the runs of consecutive elements, at least one: the largest V with `L(a V + v) = L(a V) + v` for
-    /// all `v < V`, where the input counts along the first input dim and the output along the first out dim.
+    /// The length of the runs of consecutive elements along the first input dim, at least one: the largest V with `L(a
+    /// V + v) = L(a V) + v` for all `v < V`, where the input counts along the first input dim and the output along the
+    /// first out dim.
     ///
     /// ```
     /// use tilewright_layout::{Dim, LinearLayout};
@@ -25,7 +26,7 @@ impl LinearLayout {
         let in_order =
             self.columns.iter().enumerate().take_while(|&(bit, &column)| (bit as u32) < most && column == 1 << bit);
         let in_order = in_order.count();
-        // The run ends below the lowest bit that any other column sets.
+        // The run of consecutive elements ends below the lowest bit that any other column sets.
         let lowest = self.columns[in_order..].iter().fold(0, |all, column| all | column).trailing_zeros();
         1 << (in_order as u32).min(lowest)
     }

@@ -31,13 +31,13 @@ impl Dim {
     /// Column of tensor memory.
     pub const COL: Self = Self(6);
 
-    /// The number by which this process stores the name.
+    /// Returns the number by which this process represents the name.
     #[inline]
     pub(super) fn number(self) -> u16 {
         self.0
     }
 
-    /// The inverse of [`Dim::number`].
+    /// Returns the dim that [`Dim::number`] represents by `number`.
     #[inline]
     pub(super) fn from_number(number: u16) -> Self {
         Self(number)
@@ -54,7 +54,7 @@ impl Dim {
         Self(TENSOR_BASE + axis as u16)
     }
 
-    /// The number of the tensor axis that this dim is; `None` if it is no axis of a tensor.
+    /// The axis number, if this dim is an axis of a tensor (`dim0`, `dim1`, ...); otherwise `None`.
     #[inline]
     #[must_use]
     pub fn tensor_axis(self) -> Option<usize> {

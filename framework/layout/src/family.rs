@@ -60,7 +60,7 @@ pub trait Families: Send + Sync {
     }
 }
 
-/// The block for which [`Families::samples`] returns layouts: its lanes, warps and element width.
+/// Properties of the thread block for which [`Families::samples`] returns layouts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct SampleUse {
     /// Number of lanes in a warp.
@@ -88,9 +88,9 @@ pub struct SampleLayout {
 /// An operand of an instruction, by name and role.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct SampleOperand {
-    /// Name of the instruction.
+    /// Name of the instruction, as in the target's instruction table.
     pub instruction: String,
-    /// Role of the operand: `a`, `b`, `c`, `d`.
+    /// Role of the operand in the instruction: `a`, `b`, `c` or `d`.
     pub role: String,
 }
 

@@ -33,10 +33,10 @@ pub trait IndexBuilder {
     fn shift_right(&mut self, value: Self::Value, bits: u32) -> Self::Value;
 }
 
-/// An index along an input dim: known now, or a value of the kernel.
+/// An index along an input dim: a number known when the operations are emitted, or a value of the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Index<V> {
-    /// A number that is known now; it costs at most one operation.
+    /// A number that is known when the operations are emitted; it costs at most one operation.
     Constant(u64),
     /// A value of the caller's IR, below the size of its dim.
     Value(V),
@@ -131,7 +131,7 @@ fn check_inputs<V>(layout: &LinearLayout, inputs: &[(Dim, Index<V>)]) -> Result<
     Ok(())
 }
 
-/// Emits the xor of a partial sum with a constant; `None` is a partial sum of zero.
+/// Emits the xor of a value and a constant; `sum` is `None` for a value of zero.
 pub fn sum_with<B: IndexBuilder>(builder: &mut B, sum: Option<B::Value>, constant: u64) -> B::Value {
     match sum {
         Some(sum) if constant == 0 => sum,

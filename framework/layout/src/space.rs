@@ -6,10 +6,10 @@ use smallvec::SmallVec;
 
 use super::{Dim, LayoutError};
 
-/// The moves of runs of bits that convert packed coordinates of one space to those of another.
+/// The moves of ranges of bits that convert packed coordinates of one space to packed coordinates of another.
 pub(super) type Moves = SmallVec<[Move; 8]>;
 
-/// A run of bits that moves: its lowest source bit, its lowest target bit, its length.
+/// A range of adjacent bits that moves: its lowest bit in the source, its lowest bit in the target, its number of bits.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Move {
     from: u8,
@@ -25,7 +25,7 @@ impl Move {
 
     #[inline]
     fn apply(self, packed: u64) -> u64 {
-        // Runs are never empty and lie within the word, so no shift reaches 64.
+        // Ranges are never empty and lie within the word, so no shift reaches 64.
         (packed >> (self.from & 63) & u64::MAX >> ((64 - self.bits) & 63)) << (self.to & 63)
     }
 }
@@ -75,7 +75,7 @@ impl Entry {
         self.0 & 0xff
     }
 
-    /// The coordinate along this entry's dim, extracted from a packed coordinate.
+    /// Returns the coordinate along this entry's dim in a packed coordinate.
     #[inline]
     fn coordinate(self, packed: u64) -> u64 {
         // A shift of 64 occurs only for dims without bits, whose mask is zero.
@@ -395,7 +395,7 @@ impl Resizing {
     }
 }
 
-/// Adds the move of a run of bits; extends the previous move if this one continues it both in the source and in the
+/// Adds the move of a range of bits; extends the previous move if this one continues it both in the source and in the
 /// target.
 #[inline]
 fn add_move(moves: &mut Moves, from: u32, to: u32, bits: u32) {

@@ -19,7 +19,7 @@ use super::registers::memory_integer;
 
 static DIALECTS: LazyLock<Dialects> = LazyLock::new(Dialects::neutral);
 
-/// A tensor of integers in registers.
+/// A tensor of integers in registers that a tensor function takes as a parameter.
 #[derive(Debug, Clone, Copy)]
 pub struct RegisterTensor<'a> {
     /// The name of the function's parameter that is this tensor.

@@ -1,4 +1,4 @@
-//! Conditions of formulas.
+//! Operations on conditions (`i1` values) of formulas.
 
 use std::ops::{BitAnd, BitOr, BitXor, Not};
 

@@ -1,4 +1,4 @@
-//! The formula of each function.
+//! Selects the formula of each math function.
 
 use super::bessel::{self, Order};
 use super::formula_builder::{FormulaBuilder, Real};
@@ -9,8 +9,9 @@ use super::{
 use tilewright_kernel::Rounding;
 use tilewright_kernel::{Builder, Element, MathFunction, Value};
 
-/// Appends the operations of a scalar math function of type `element`; returns its result, which the last of them
-/// defines. A function of fewer than three operands takes the first ones of `operands` and ignores the others.
+/// Appends the operations of the math function `function` of scalars of type `element`; returns its result, which the
+/// last operation defines. A function of fewer than three operands takes the first ones of `operands` and ignores the
+/// others.
 pub(super) fn append(
     builder: &mut Builder,
     element: Element,

@@ -1,4 +1,4 @@
-//! Operations on integers of formulas, as wide as the floating-point type.
+//! Operations on integers of formulas, which are as wide as the formula's floating-point type.
 
 use std::ops::{Add, BitAnd, BitOr, BitXor, Mul, Rem, Shl, Shr, Sub};
 
@@ -41,7 +41,7 @@ impl<'p> Int<'p> {
         }
     }
 
-    /// Arithmetic shift right.
+    /// Shifts the bits right by `by` and fills with copies of the sign bit (arithmetic shift).
     pub fn shr_s(self, by: impl Bits<'p>) -> Self {
         self.binary(Binary::ShrS, by)
     }

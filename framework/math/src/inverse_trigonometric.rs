@@ -25,7 +25,7 @@ pub(super) fn atan<'p>(x: Real<'p>) -> Real<'p> {
     is_steep.select(less_than(&HALF_PI, angle), angle[0] + angle[1]).with_sign_of(x)
 }
 
-/// The angle of the point (`x`, `y`).
+/// Returns the angle, in radians from -pi to pi, of the point (`x`, `y`) from the positive x axis (C `atan2`).
 pub(super) fn atan2<'p>(y: Real<'p>, x: Real<'p>) -> Real<'p> {
     let (height, width) = (y.abs(), x.abs());
     let is_steep = width.is_less(height);

@@ -21,12 +21,12 @@ const NATURAL: Base = Base { scale: None, of_two: Some(&LN_2) };
 const TWO: Base = Base { scale: Some(&LOG2_E), of_two: None };
 const TEN: Base = Base { scale: Some(&LOG10_E), of_two: Some(&LOG10_2) };
 
-/// The encoding of the square root of one half, the minimum of `1 + f`.
+/// Returns the encoding of the square root of one half, the minimum of `1 + f` in the decomposition `(1 + f) * 2^e`.
 fn min_positive<'p>(formula: &'p FormulaBuilder<'p>) -> u64 {
     formula.bits_of(std::f64::consts::FRAC_1_SQRT_2)
 }
 
-/// The exponent `e` of a normal value.
+/// Returns the exponent `e` of a normal value `(1 + f) * 2^e`, with `1 + f` between the square roots of 1/2 and 2.
 fn exponent_of<'p>(x: Real<'p>) -> Int<'p> {
     (x.bits() - min_positive(x.formula)).shr_s(x.formula.fraction())
 }
@@ -43,7 +43,7 @@ pub(super) fn reduced<'p>(x: Real<'p>) -> (Real<'p>, Real<'p>) {
     (fraction - 1.0, (exponent - is_small.select_int(lifted_by, 0)).small_to_real())
 }
 
-/// Natural logarithm of `1 + f` as a double-word value: `2 atanh(s)` with `s = f / (2 + f)`.
+/// Returns the natural logarithm of `1 + f` as a double-word value: `2 atanh(s)` with `s = f / (2 + f)`.
 pub(super) fn log1p_double_word<'p>(f: Real<'p>) -> DoubleWord<'p> {
     let formula = f.formula;
     let [sum, sum_low] = formula.constant(2.0).fast_sum(f);
@@ -58,7 +58,7 @@ pub(super) fn log1p_double_word<'p>(f: Real<'p>) -> DoubleWord<'p> {
     DoubleWord { high, low: low + s.low.mul_add(2.0, rest.low) }
 }
 
-/// Natural logarithm of a finite positive value as a double-word value.
+/// Returns the natural logarithm of a finite positive value, as a double-word value (unevaluated sum of two values).
 pub(super) fn log_double_word<'p>(x: Real<'p>) -> DoubleWord<'p> {
     let formula = x.formula;
     let (f, e) = reduced(x);

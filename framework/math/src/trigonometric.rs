@@ -4,7 +4,7 @@ use super::angle::{self, Angle};
 use super::formula_builder::{Int, Real};
 use super::tables::trigonometric::{COS, SIN, TAN};
 
-/// Returns the sine of `angle` plus `quarters` times pi / 2; one quarter gives the cosine.
+/// Returns the sine of `angle + quarters * pi / 2`; `quarters` is 1 for the cosine.
 pub(super) fn sine<'p>(angle: &Angle<'p>, quarters: u64) -> Real<'p> {
     let (r, quadrant) = (angle.high, angle.quadrant + quarters);
     let z = r * r;

@@ -77,7 +77,7 @@ impl<'a> PlacedPicture<'a> {
         self.lines.push(Line { x, y, size, bold, text: text.to_owned() });
     }
 
-    /// Adds a row of panels below all parts placed so far, with their contents aligned at the top.
+    /// Adds a row of panels below all parts placed so far, with the tops of their contents aligned.
     fn panels(&mut self, row: &'a [Panel]) {
         let top = self.height;
         let heads = row.iter().map(|panel| {

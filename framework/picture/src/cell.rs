@@ -26,13 +26,13 @@ impl Cell {
         Self { lines: vec![text.into()], ..Self::default() }
     }
 
-    /// Creates a position without a cell, such as an empty corner of the grid.
+    /// Creates the placeholder for a grid position where no cell is drawn, such as an empty corner.
     #[must_use]
     pub fn absent() -> Self {
         Self { fill: Fill::Absent, ..Self::default() }
     }
 
-    /// Whether this is a position without a cell.
+    /// Whether no cell is drawn at this grid position.
     #[must_use]
     pub fn is_absent(&self) -> bool {
         self.fill == Fill::Absent

@@ -13,11 +13,11 @@ pub enum PictureError {
     /// The object has more cells than the limit of a picture.
     #[error("{what} has 2^{bits} cells, and a picture shows at most 2^{most}; {remedy}")]
     TooLarge {
-        /// The name of the object to draw.
+        /// Name of the object that was to be drawn.
         what: String,
         /// Log2 of the object's number of cells.
         bits: u32,
-        /// Log2 of the max number of cells.
+        /// Log2 of the max number of cells that a picture shows.
         most: u32,
         /// The remedy that the message suggests.
         remedy: String,
@@ -25,14 +25,14 @@ pub enum PictureError {
     /// The object has no picture of the requested kind.
     #[error("{what} cannot be drawn: {reason}; {remedy}")]
     NotDrawable {
-        /// The name of the object to draw.
+        /// Name of the object that was to be drawn.
         what: String,
         /// The reason why the object cannot be drawn.
         reason: String,
         /// The remedy that the message suggests.
         remedy: String,
     },
-    /// The layout algebra has no result to draw.
+    /// An operation on the layouts to draw failed.
     #[error(transparent)]
     Layout(#[from] LayoutError),
 }
@@ -42,7 +42,7 @@ impl PictureError {
         Self::NotDrawable { what: what.into(), reason: reason.into(), remedy: remedy.into() }
     }
 
-    /// Returns [`Self::TooLarge`] if 2^`bits` cells are more than 2^`most`.
+    /// Returns [`Self::TooLarge`] as an error if 2^`bits` cells are more than 2^`most`.
     pub(crate) fn limit(what: &str, bits: u32, most: u32, remedy: impl Into<String>) -> Result<(), Self> {
         match bits <= most {
             true => Ok(()),

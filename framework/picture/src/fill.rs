@@ -66,25 +66,27 @@ const HUES: [Rgb; 8] = [
 const TIERS: [u32; 4] = [0, 35, 58, 78];
 
 impl Fill {
-    /// The colour of item number `index` of `of` items.
+    /// Returns the colour of the item with the index `index` among `of` items, such as a lane among the lanes of a
+    /// warp.
     #[must_use]
     pub fn hue(index: u64, of: u64) -> Self {
         Self::shaded(index, of, 0, 1)
     }
 
-    /// The colour of item number `index` of `of` items, in shade `shade` of `shades`.
+    /// Returns the colour of the item with the index `index` among `of` items, in the shade with the index `shade`
+    /// among `shades`.
     #[must_use]
     pub fn shaded(index: u64, of: u64, shade: u64, shades: u64) -> Self {
         Self::Hue { index, of, shade, shades }
     }
 
-    /// Creates the colour of a verdict.
+    /// Returns the fill with the colour of the verdict `tone`.
     #[must_use]
     pub fn tone(tone: Tone) -> Self {
         Self::Tone(tone)
     }
 
-    /// Returns the colour; `None` for the background and for no cell.
+    /// Returns the sRGB colour; `None` for the background and for a position where no cell is drawn.
     #[must_use]
     pub fn rgb(self) -> Option<Rgb> {
         match self {
@@ -113,7 +115,7 @@ fn hue(index: u64, of: u64, shade: u64, shades: u64) -> Rgb {
 }
 
 impl Tone {
-    /// Returns the colour of this verdict.
+    /// Returns the sRGB colour of this verdict.
     #[must_use]
     pub fn rgb(self) -> Rgb {
         match self {

@@ -7,7 +7,7 @@ use crate::{Cell, Tone};
 /// A band: rows or columns from `start` up to the next band, with a thick border before them and a common heading.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Band {
-    /// The first row or column of the band.
+    /// Index of the first row or column of the band.
     pub start: usize,
     /// The heading of the band; empty for a thick border alone.
     pub heading: String,
@@ -29,22 +29,22 @@ pub struct Axis {
 /// own texts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Run {
-    /// The row of the run.
+    /// Index of the run's row.
     pub row: usize,
-    /// The first column of the run.
+    /// Index of the first column of the run.
     pub start: usize,
-    /// The column after the last column of the run.
+    /// Index of the column after the last column of the run.
     pub end: usize,
-    /// The name of the run.
+    /// Name of the run, drawn across its cells.
     pub name: String,
 }
 
 /// A heavy frame around a rectangle of cells; text renderers omit it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outline {
-    /// The rows of the rectangle.
+    /// Indices of the rectangle's rows.
     pub rows: Range<usize>,
-    /// The columns of the rectangle.
+    /// Indices of the rectangle's columns.
     pub columns: Range<usize>,
     /// The colour of the frame.
     pub tone: Tone,
@@ -53,13 +53,13 @@ pub struct Outline {
 /// A grid of cells.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Grid {
-    /// The rows' number, name, headings and bands.
+    /// Number, name, headings and bands of the rows.
     pub row_axis: Axis,
-    /// The columns' number, name, headings and bands.
+    /// Number, name, headings and bands of the columns.
     pub column_axis: Axis,
     /// Names of runs (consecutive cells of a row), which large grids show instead of the cells' texts.
     pub runs: Vec<Run>,
-    /// Whether all cells have full size even in a large grid.
+    /// Whether all cells are drawn large enough for their texts even if the grid has many.
     pub in_full: bool,
     /// Heavy frames around rectangles of cells.
     pub outlines: Vec<Outline>,

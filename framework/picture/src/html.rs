@@ -21,7 +21,7 @@ pub fn render(picture: &Picture) -> String {
     let placed = arrange(picture);
     let title = escaped(&picture.title);
     let image = draw(picture, &placed);
-    // `<` could close the script element.
+    // `<` is escaped, since the text `</script>` in the data would end the script element.
     let data = data(&placed).to_string().replace('<', "\\u003c");
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\

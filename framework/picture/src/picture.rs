@@ -9,7 +9,7 @@ pub struct Picture {
     pub title: String,
     /// Lines of text under the title.
     pub caption: Vec<String>,
-    /// The legend: colours with their meanings.
+    /// The legend: each colour with the text of its meaning.
     pub legend: Vec<(Fill, String)>,
     rows: Vec<Vec<Panel>>,
 }
@@ -32,9 +32,9 @@ pub enum Content {
     Grid(Grid),
     /// A table of texts in columns.
     Table(Table),
-    /// Lines of text.
+    /// Lines of text, top to bottom.
     Note(Vec<String>),
-    /// A sign such as `=` between two panels.
+    /// A sign such as `=`, drawn between the panels before and after it.
     Operator(String),
 }
 
@@ -43,7 +43,7 @@ pub enum Content {
 pub struct Table {
     /// The headings of the columns.
     pub header: Vec<String>,
-    /// The texts of each row.
+    /// Texts of each row, in the order of the columns.
     pub rows: Vec<Vec<String>>,
 }
 
@@ -69,13 +69,13 @@ impl Picture {
         }
     }
 
-    /// Returns the rows of panels, top to bottom.
+    /// Returns the rows of panels, top to bottom; the panels of a row are left to right.
     #[must_use]
     pub fn rows(&self) -> &[Vec<Panel>] {
         &self.rows
     }
 
-    /// Returns all panels in order.
+    /// Returns all panels, row by row, each row from left to right.
     pub fn panels(&self) -> impl Iterator<Item = &Panel> {
         self.rows.iter().flatten()
     }

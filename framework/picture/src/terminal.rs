@@ -10,7 +10,7 @@ use crate::{Content, Panel, Picture};
 
 use block::Block;
 
-/// Max width, in characters, of panels side by side if the style gives no width.
+/// Max total width, in characters, of panels side by side if the style has no width.
 const PLAIN_WIDTH: usize = 160;
 
 /// How colours are written to the terminal.
@@ -32,7 +32,7 @@ pub struct Style {
     pub colours: Colours,
     /// Width of the terminal in characters; wider grids are cut. `None` cuts nothing.
     pub width: Option<usize>,
-    /// Text under a cut grid: how to see the rest.
+    /// Text under a grid that was cut: a remedy, such as an option that shows the other columns.
     pub remedy: String,
 }
 
@@ -75,7 +75,7 @@ fn panel_block(panel: &Panel, style: &Style) -> Block {
 }
 
 fn legend(lines: &mut Block, picture: &Picture, style: &Style) {
-    // Without colours the legend has no use.
+    // The legend explains colours, so it is omitted without them.
     if picture.legend.is_empty() || style.colours == Colours::None {
         return;
     }

@@ -1,8 +1,8 @@
 //! The cost model: the work of a warp on each resource of a compute unit, and its time.
 //!
-//! [`WarpWork`] counts what a warp does and knows no target. [`WarpWork::time`] turns it into cycles of the compute unit for
-//! each resource, by the constants of the target file. All warps of a unit share its resources, so the figures of one
-//! warp compare across layouts, instructions and plans of one block size. docs/cost-model.md has the equations.
+//! [`WarpWork`] counts what a warp does and knows no target. [`WarpWork::time`] turns it into cycles of the compute
+//! unit for each resource, by the constants of the target file. All warps of a unit share its resources, so the figures
+//! of one warp compare across layouts, instructions and plans of one block size. docs/cost-model.md has the equations.
 
 use tilewright_kernel::Counts;
 use tilewright_target::{Cost, CostTable, Direction, TargetDescription, Throughput};
@@ -16,7 +16,8 @@ const ADDRESS_INSTRUCTIONS: f64 = 2.0;
 /// that several accesses share.
 const SHARED_ADDRESS_INSTRUCTIONS: f64 = 1.0;
 
-/// Bytes that the first-level cache delivers in a cycle. The documents of all vendors give 64 or 128.
+/// Bytes that the first-level cache (L1) of a compute unit delivers in a cycle. The documents of all vendors give 64 or
+/// 128.
 const FIRST_LEVEL_BYTES: f64 = 128.0;
 
 /// Fewest warps that are assumed to share a compute unit, one for each of its schedulers. One of them computes while
@@ -33,13 +34,14 @@ const CACHE_RATIO: f64 = 3.0;
 /// Work of one warp, by resource; the maximum if warps differ.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct WarpWork {
-    /// Plain instructions: arithmetic and selects that `counts` does not have.
+    /// Number of plain instructions (arithmetic, selects) that `counts` does not include.
     pub instructions: f64,
-    /// Operations that move data between threads.
+    /// Numbers of operations that move data between threads: shuffles, accesses of shared memory and their wavefronts,
+    /// barriers, asynchronous copies.
     pub counts: Counts,
-    /// Accesses of global memory.
+    /// Global-memory accesses of the warp, with their cache lines and sectors.
     pub global: GlobalWork,
-    /// Matrix instructions.
+    /// Number of matrix instructions (MMA) that the warp issues.
     pub matrix_instructions: f64,
     /// Cycles of the compute unit's matrix pipes for all MMA instructions of the warp.
     pub matrix_cycles: f64,
@@ -48,16 +50,17 @@ pub struct WarpWork {
     pub chain: Counts,
 }
 
-/// Accesses of global memory by one warp. A warp that uses a part of a sector pays the whole sector.
+/// Work of one warp on global memory. A warp that uses a part of a sector pays the whole sector.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct GlobalWork {
-    /// Access instructions.
+    /// Number of load or store instructions that the warp issues.
     pub accesses: f64,
-    /// Lines of the first-level cache that the accesses look up.
+    /// Number of lines of the first-level cache (L1) that the accesses look up.
     pub lines: f64,
-    /// Sectors that loads touch; each access counts its own. The first-level cache serves them.
+    /// Number of sectors that the warp's loads touch, counted for each load. The first-level cache (L1) serves them.
     pub loaded_sectors: f64,
-    /// Sectors that stores touch. They pass the first-level cache, which merges nothing.
+    /// Number of sectors that the warp's stores touch, counted for each store. They bypass the first-level cache (L1),
+    /// so repeated sectors are not merged.
     pub stored_sectors: f64,
 }
 
@@ -88,17 +91,18 @@ impl GlobalWork {
 /// The time that one warp's [`WarpWork`] takes on each resource, in cycles of the compute unit.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct WarpTime {
-    /// The issue slots of all instructions, and the time on the arithmetic pipe.
+    /// Time of the issue slots of all instructions and of the arithmetic pipe.
     pub issue: f64,
-    /// The time on the pipe of shared memory: of wavefronts, and of shuffles.
+    /// Time on the shared-memory pipe, which serves wavefronts and shuffles.
     pub shared: f64,
-    /// Accesses of global memory and their sectors.
+    /// Time on the global-memory pipe, for accesses, cache lines and sectors.
     pub global: f64,
-    /// The matrix pipes.
+    /// Time on the matrix pipes, for MMA instructions.
     pub matrix: f64,
-    /// Arrivals at barriers.
+    /// Time on barriers, without the latency of waiting.
     pub barriers: f64,
-    /// The latency of the dependent chain, divided by the number of warps that share the unit.
+    /// Latency of the dependent chain and of barriers, divided by the number of warps that share the compute unit,
+    /// which hide each other's waits.
     pub latency: f64,
 }
 
@@ -141,7 +145,7 @@ impl WarpWork {
         self.time(warps, target).sum() * warps as f64
     }
 
-    /// Number of warp instructions that are issued, address arithmetic included.
+    /// Returns the number of instructions that the warp issues, address arithmetic included.
     #[must_use]
     pub fn issued(&self) -> f64 {
         let counts = &self.counts;
@@ -154,7 +158,7 @@ impl WarpWork {
         (moves + barriers) as f64 + copies + addressed + self.instructions + global + self.matrix_instructions
     }
 
-    /// The time of this work on a target, for one of the `warps` warps of a block.
+    /// Returns the time in cycles of this work on a target, for one warp of a block of `warps` warps.
     ///
     /// # Examples
     /// ```

@@ -56,7 +56,7 @@ pub enum ChildEvent<M> {
 /// The exit status and last output of a [`ChildProcess`].
 #[derive(Debug)]
 pub struct ChildEnd {
-    /// The child's exit status; `None` if it was killed.
+    /// The exit status with which the child ended; `None` if it was killed.
     pub status: Option<ExitStatus>,
     /// The last part of the child's standard error, trimmed.
     pub stderr_tail: String,

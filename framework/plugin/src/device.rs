@@ -57,11 +57,11 @@ pub trait Device: Send {
     fn launch(&mut self, launch: &LaunchRequest) -> Result<Launched, DeviceError>;
 }
 
-/// A buffer in a device's memory, by its number.
+/// A buffer in a device's memory, identified by a number that the device chose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct DeviceBuffer(pub u64);
 
-/// The code of an artifact loaded on a device, by its number.
+/// The code of an artifact loaded on a device, identified by a number that the device chose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct LoadedCode(pub u64);
 
@@ -117,9 +117,9 @@ pub enum LaunchArgument {
     Buffer(DeviceBuffer),
     /// An address within a buffer.
     Pointer {
-        /// The buffer.
+        /// The buffer that contains the address.
         buffer: DeviceBuffer,
-        /// Byte offset of the address in the buffer.
+        /// Offset of the address from the start of the buffer, in bytes.
         offset: u64,
     },
     /// A scalar, given by its bits.

@@ -51,7 +51,7 @@ pub enum ToolError {
     Refused {
         /// The path of the program that was run.
         path: PathBuf,
-        /// The name of the input's format.
+        /// Name of the format of the program's input, e.g. `PTX`, for the message.
         input: &'static str,
         /// The program's exit status.
         status: ExitStatus,

@@ -11,9 +11,9 @@ use tilewright_target::TargetDescription;
 /// [`register_targets!`](crate::register_targets).
 #[derive(Debug, Clone, Copy)]
 pub struct TargetFactory {
-    /// Name of the plugin that the factory belongs to: one word.
+    /// Name of the plugin that the factory belongs to: one word, e.g. `acme`.
     pub plugin: &'static str,
-    /// Version of the plugin.
+    /// Version of the plugin, e.g. `0.1.0`.
     pub version: &'static str,
     /// The names of the architectures, as target files spell them.
     pub architectures: &'static [&'static str],

@@ -11,7 +11,7 @@ use super::failure::PluginFailure;
 use super::wire::{self, MAX_BYTES};
 use crate::artifact::byte_string;
 
-/// A call to the plugin.
+/// A call to the plugin, as the host sends it over the pipe.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Request {
     /// The call's number, which its answers repeat.

@@ -36,7 +36,8 @@ pub trait Listener: Send + Sync {
     /// Receives a log message.
     fn log(&self, level: LogLevel, message: &str);
 
-    /// Receives progress: `done` of `total` units of `what`; a `total` of zero means unknown.
+    /// Receives the progress of a long call: `done` of `total` items are finished, and `what` names the items. A
+    /// `total` of zero means unknown.
     fn progress(&self, done: u64, total: u64, what: &str);
 }
 
@@ -95,7 +96,8 @@ pub fn log(level: LogLevel, message: &str) {
     }
 }
 
-/// Reports progress of a long call to the host.
+/// Reports the progress of a long call to the host: `done` of `total` items are finished, and `what` names the items. A
+/// `total` of zero means unknown.
 pub fn progress(done: u64, total: u64, what: &str) {
     match host() {
         Some(HostTable { context, progress: Some(progress), .. }) => {

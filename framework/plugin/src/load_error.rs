@@ -30,7 +30,7 @@ pub enum LoadError {
     NotALibrary {
         /// The path of the rejected file.
         file: PathBuf,
-        /// The reason of the rejection.
+        /// The reason why the file was rejected.
         message: String,
     },
     /// The library does not export the entry symbol.
@@ -63,7 +63,7 @@ pub enum LoadError {
     Broken {
         /// The path of the plugin's library.
         file: PathBuf,
-        /// The violated rule.
+        /// Description of the violated rule.
         message: String,
     },
     /// A manifest cannot be used.

@@ -32,9 +32,9 @@ const MAX_MANIFEST_BYTES: u64 = 1 << 20;
 /// The content of a plugin's manifest. Unknown keys, of later versions, are skipped.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
-    /// Name of the plugin.
+    /// Name of the plugin: one word, e.g. `acme`.
     pub name: String,
-    /// Version of the plugin.
+    /// Version of the plugin, e.g. `0.1.0`.
     pub version: String,
     /// The path of the plugin's library, relative to the manifest.
     pub library: PathBuf,

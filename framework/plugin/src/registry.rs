@@ -37,9 +37,9 @@ pub enum PluginOrigin {
 /// A plugin that a registry knows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plugin {
-    /// The plugin's name.
+    /// The plugin's name: one word, e.g. `acme`.
     pub name: String,
-    /// The plugin's version.
+    /// The plugin's version, e.g. `0.1.0`.
     pub version: String,
     /// The path of the plugin's library; `None` if the plugin is linked into this program.
     pub file: Option<PathBuf>,
@@ -56,7 +56,7 @@ pub struct Plugin {
 pub struct RefusedPlugin {
     /// The rejected manifest or directory.
     pub file: PathBuf,
-    /// The reason of the rejection, with the file's name and a remedy.
+    /// The reason why it was rejected, with the file's name and a remedy.
     pub reason: String,
 }
 

@@ -28,7 +28,7 @@ pub trait Target: Send + Sync {
     /// until [`Target::read_instructions`] is called, as [`Registry::target`](crate::Registry::target) does.
     fn instructions(&self) -> &[Instruction];
 
-    /// Reads the instruction table unless it has been read.
+    /// Reads the instruction table from the plugin, unless it has been read already or is in this program anyway.
     ///
     /// # Errors
     /// [`FactoryError::Failed`] if the plugin's answer is invalid.
@@ -87,7 +87,7 @@ pub enum CompileError {
     Option {
         /// The name of the option.
         option: String,
-        /// The fault in the option's use.
+        /// Description of the fault in the option's use.
         message: String,
     },
     /// The code generator failed, with its diagnostics; the plugin's fault.

@@ -10,7 +10,7 @@ use tilewright_layout::cute::{
 /// and parsed again, must be equal. A composed layout that has a linear form must give the same offsets as that form.
 ///
 /// # Panics
-/// The property does not hold.
+/// If the property does not hold for `bytes`.
 pub fn check(bytes: &[u8]) {
     let text = crate::text(bytes);
     let _ = text.parse::<IntTuple>().map(|tuple| assert_eq!(tuple.to_string().parse(), Ok(tuple)));

@@ -6,7 +6,7 @@ use tilewright_kernel as kernel;
 /// printing the module must not panic.
 ///
 /// # Panics
-/// The property does not hold.
+/// If the property does not hold for `bytes`.
 pub fn check(bytes: &[u8]) {
     if let Ok(module) = kernel::decode(bytes) {
         assert_eq!(kernel::decode(&kernel::encode(&module)).as_ref(), Ok(&module));

@@ -6,7 +6,7 @@ use tilewright_kernel as kernel;
 /// must be equal; an error must have a line and a column.
 ///
 /// # Panics
-/// The property does not hold.
+/// If the property does not hold for `bytes`.
 pub fn check(bytes: &[u8]) {
     let source = crate::text(bytes);
     match kernel::text::parse(source) {

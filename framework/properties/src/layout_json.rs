@@ -8,7 +8,7 @@ use tilewright_layout::{LinearLayout, layout_from_json, layout_to_json, parse_sp
 /// read, written and read again, must be equal; inversion and division of a layout must not panic.
 ///
 /// # Panics
-/// The property does not hold.
+/// If the property does not hold for `bytes`.
 pub fn check(bytes: &[u8]) {
     let text = crate::text(bytes);
     let _ = LayoutRequest::from_text(text);

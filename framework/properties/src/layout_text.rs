@@ -12,7 +12,7 @@ static ATTRIBUTE_SYNTAXES: LazyLock<AttributeSyntaxes> = LazyLock::new(|| Attrib
 /// must resolve to the same linear layout from its bases; an error must lie at a character of the text.
 ///
 /// # Panics
-/// The property does not hold.
+/// If the property does not hold for `bytes`.
 pub fn check(bytes: &[u8]) {
     let text = crate::text(bytes);
     if let Err(error) = parse_definitions(text) {
@@ -22,7 +22,7 @@ pub fn check(bytes: &[u8]) {
         Err(error) => assert!(text.is_char_boundary(error.at)),
         Ok(spec) => {
             let written = ATTRIBUTE_SYNTAXES.text(&spec);
-            // Aliases are expanded, so the text may exceed the limits of the parser.
+            // Printing expands aliases, so the printed text may exceed the size limits of the parser.
             if let Ok(read) = parse_spec(&written) {
                 assert_eq!(ATTRIBUTE_SYNTAXES.canonical(&read), ATTRIBUTE_SYNTAXES.canonical(&spec), "{written}");
                 assert_eq!(ATTRIBUTE_SYNTAXES.text(&read), written);

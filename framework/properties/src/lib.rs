@@ -18,10 +18,10 @@ pub mod plugin_messages;
 pub mod target_toml;
 pub mod tile_text;
 
-/// A property of one parser, checked by a fuzz target.
+/// A property of one parser; the fuzz target of the same name checks it.
 #[derive(Debug, Clone, Copy)]
 pub struct Property {
-    /// The name of the fuzz target.
+    /// Name of the fuzz target, e.g. `cute_text`.
     pub name: &'static str,
     /// Checks the property on one input; panics if it does not hold.
     pub check: fn(&[u8]),
@@ -29,7 +29,7 @@ pub struct Property {
 
 macro_rules! properties {
     ($($name:ident)*) => {
-        /// One property per fuzz target, in alphabetical order.
+        /// The properties of all fuzz targets, in alphabetical order of their names.
         pub const PROPERTIES: &[Property] = &[$(Property { name: stringify!($name), check: $name::check }),*];
     };
 }
@@ -46,7 +46,7 @@ properties! {
     tile_text
 }
 
-/// Returns the longest prefix of the bytes that is valid UTF-8.
+/// Returns the longest prefix of `bytes` that is valid UTF-8, for parsers that take text.
 fn text(bytes: &[u8]) -> &str {
     let end = std::str::from_utf8(bytes).map_or_else(|error| error.valid_up_to(), str::len);
     std::str::from_utf8(&bytes[..end]).unwrap_or_default()

@@ -28,7 +28,7 @@ const NUMBERS: [&str; 12] = [
 pub struct Mutations(SeededRng);
 
 impl Mutations {
-    /// Creates the sequence of mutations of a seed.
+    /// Creates the sequence of mutated inputs that the seed `seed` determines.
     #[must_use]
     pub fn of(seed: u64) -> Self {
         Self(SeededRng::new(seed))

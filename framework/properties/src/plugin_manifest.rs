@@ -19,7 +19,7 @@ thread_local! {
 /// Reads one input as a plugin manifest; a manifest that is read, written as TOML and read again, must be equal.
 ///
 /// # Panics
-/// The property does not hold.
+/// If the property does not hold for `text`.
 pub fn check(text: &[u8]) {
     DIRECTORY.with(|directory| {
         let file = directory.path().join(format!("fuzz{MANIFEST_SUFFIX}"));

@@ -3,7 +3,7 @@
 /// Reads one input as each kind of message between host and plugin; each read gives a value or an error.
 ///
 /// # Panics
-/// A read panics.
+/// If reading some message panics, because the property does not hold.
 pub fn check(bytes: &[u8]) {
     tilewright_plugin::read_every_message(bytes);
 }

@@ -8,7 +8,7 @@ use tilewright_target::TargetDescription;
 /// deserialized.
 ///
 /// # Panics
-/// The property does not hold.
+/// If the property does not hold for `bytes`.
 pub fn check(bytes: &[u8]) {
     let text = crate::text(bytes);
     if let Ok(target) = TargetDescription::from_toml("fuzz.toml", text) {

@@ -11,7 +11,7 @@ static DIALECTS: LazyLock<Dialects> = LazyLock::new(Dialects::neutral);
 /// same text; an error must lie at a character of the text.
 ///
 /// # Panics
-/// The property does not hold.
+/// If the property does not hold for `bytes`.
 pub fn check(bytes: &[u8]) {
     let source = crate::text(bytes);
     match text::parse(source, &DIALECTS) {

@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 
 use tilewright_properties::{PROPERTIES, Property, corpus, mutation::Mutations};
 
-/// Number of mutated inputs per property.
+/// Number of mutated inputs on which each property is checked.
 const CHANGED: usize = 4000;
 
-/// Time limit of one input on a loaded machine; the slowest takes some milliseconds.
+/// Time limit for the check of one input; even the slowest takes only some milliseconds on an idle machine.
 const TIME: Duration = Duration::from_secs(20);
 
 /// The input that is being checked, and the time at which its check started.

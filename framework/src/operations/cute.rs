@@ -5,7 +5,7 @@ use serde_json::{Value as Json, json};
 use super::error::{OperationError, wrong};
 use tilewright_layout::cute::{self, CuteError, CuteLayout, IntTuple, Swizzle, Tiler};
 
-/// Max number of values in the table that the operation `table` returns.
+/// Max number of coordinates of a layout that the operation `table` accepts: it returns a value for each.
 const LONGEST_TABLE: u64 = 1 << 16;
 /// Max nesting depth of tilers in the inputs.
 const DEEPEST: usize = cute::MAX_DEPTH;

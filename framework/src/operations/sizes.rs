@@ -6,7 +6,8 @@ use super::error::{OperationError, wrong};
 use super::inputs::{Answer, dim, layout, number_list, points, undefined};
 use tilewright_layout::{Enlarged, Share};
 
-/// Max log2 of the number of positions in the answer of `mask`.
+/// Max number of index bits of a dim that the operation `mask` accepts: its answer has an entry for each of the
+/// `2^bits` positions.
 const MOST_BITS: u32 = 16;
 
 pub(super) fn enlarge(inputs: &Json) -> Answer {

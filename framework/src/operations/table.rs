@@ -27,15 +27,15 @@ pub struct LayoutOperation {
 /// An input of a [`LayoutOperation`].
 #[derive(Debug, Clone, Copy)]
 pub struct OperationInput {
-    /// The name of the input.
+    /// The name of the input: its key in the JSON object of inputs, such as `layout`.
     pub name: &'static str,
-    /// The form of its value.
+    /// The form of the input's JSON value.
     pub kind: InputKind,
     /// The value if the input is left out, as JSON; `None` if it is required.
     pub default: Option<&'static str>,
 }
 
-/// The form of an input's value.
+/// The form of an input's JSON value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InputKind {
     /// A linear layout.
@@ -62,7 +62,7 @@ pub enum InputKind {
 }
 
 impl InputKind {
-    /// The form in words, with an example.
+    /// Returns this form in words, with an example unless the words are enough, for messages and documentation.
     #[must_use]
     pub fn description(self) -> &'static str {
         match self {
@@ -104,13 +104,13 @@ impl LayoutOperation {
         })
     }
 
-    /// Returns the input of this name; `None` if the operation has none.
+    /// Returns the operation's input of this name; `None` if the operation has no such input.
     #[must_use]
     pub fn input(&self, name: &str) -> Option<&'static OperationInput> {
         self.inputs.iter().find(|input| input.name == name)
     }
 
-    /// Whether the result is a layout.
+    /// Whether the operation's result is a layout rather than a JSON object with other fields.
     #[must_use]
     pub fn gives_layout(&self) -> bool {
         self.result == LAYOUT

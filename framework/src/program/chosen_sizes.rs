@@ -5,17 +5,19 @@ use std::fmt;
 /// The chosen tile sizes of a program, and the extent of the search for them.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ChosenSizes {
-    /// The chosen sizes, each with its name.
+    /// The chosen size of each open size of the program, with the size's name, in the order of the text. The size
+    /// combinations below have one size for each name in this order.
     pub sizes: Vec<(String, u64)>,
-    /// Number of size combinations for which layouts were solved.
+    /// Number of size combinations for which layouts were solved; zero if all sizes were given, so that nothing was
+    /// searched.
     pub solved: usize,
-    /// The size combinations without a solution, each with the reason.
+    /// The size combinations for which synthesis found no layouts, each with the reason.
     pub unsatisfied: Vec<(Vec<u64>, String)>,
-    /// The size combinations that give no valid program, each with the reason.
+    /// The size combinations that do not give a valid program, each with the error.
     pub refused: Vec<(Vec<u64>, String)>,
-    /// Number of size combinations that were not tried because of the limit.
+    /// Number of size combinations that were not tried, because the search stops at a max number of combinations.
     pub left_out: usize,
-    /// The solved size combinations, each with the predicted cycles of a launch.
+    /// The size combinations with layouts, each with the predicted cycles of a whole launch.
     pub predicted: Vec<(Vec<u64>, f64)>,
 }
 

@@ -75,7 +75,7 @@ impl ProgramError {
         }
     }
 
-    /// The position of the error in the text; `None` if it is not known.
+    /// Returns the position of the error in the program's text; `None` if it is not known.
     #[must_use]
     pub fn location(&self) -> Option<&TextError> {
         match self {

@@ -13,7 +13,7 @@ use tilewright_layout::FamilySet;
 use tilewright_layout::families::Neutral;
 use tilewright_tile::text::SizedText;
 
-/// Max number of size combinations that are solved for one program.
+/// Max number of size combinations of one program for which layouts are synthesized.
 const MOST: usize = 64;
 
 /// The chosen tile sizes, and the program's text with these sizes.

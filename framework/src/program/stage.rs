@@ -46,7 +46,7 @@ impl CompilationStage<'_> {
         }
     }
 
-    /// The file name of the stage's dump; it begins with the number of the stage.
+    /// Returns the file name under which the program after this stage is dumped; it begins with the stage's number.
     #[must_use]
     pub fn file(self) -> String {
         let (number, end) = match self {

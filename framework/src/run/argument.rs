@@ -9,12 +9,12 @@ pub enum KernelArgument {
     Buffer(usize),
     /// A pointer into a buffer.
     Pointer {
-        /// Index of the buffer.
+        /// Index of the buffer among those of the launch ([`KernelLaunch::buffers`](super::KernelLaunch::buffers)).
         buffer: usize,
-        /// Byte offset of the pointer in the buffer.
+        /// Offset of the pointer from the start of the buffer, in bytes.
         offset: u64,
     },
-    /// A scalar of the parameter's type, by its bits.
+    /// A scalar of the parameter's type, as its bits.
     Scalar {
         /// The bits of the scalar; those above `width` are zero.
         bits: u64,

@@ -32,9 +32,9 @@ pub enum RunError {
     /// A buffer that the host did not initialise has bytes that the kernel did not write.
     #[error("buffer {buffer}: {source}")]
     Unwritten {
-        /// Index of the buffer.
+        /// Index of the buffer among those of the launch.
         buffer: usize,
-        /// The error of reading the first byte without a value; it has the byte's offset.
+        /// The error of reading the first byte without a value; it has the byte's offset in the buffer.
         source: MemoryError,
     },
 }

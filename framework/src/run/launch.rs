@@ -4,10 +4,10 @@ use tilewright_plugin::LaunchGrid;
 
 use super::KernelArgument;
 
-/// A launch of a kernel with buffers of the host.
+/// A launch of a kernel on buffers in the host's memory, which are copied to the device and back.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KernelLaunch<'a> {
-    /// Number of blocks along the three axes.
+    /// Number of blocks along x, y and z.
     pub grid: LaunchGrid,
     /// One argument for each parameter of the kernel; [`bind_arguments`](super::bind_arguments) makes them from those of
     /// the program's function.
@@ -16,10 +16,10 @@ pub struct KernelLaunch<'a> {
     pub buffers: Vec<HostBuffer<'a>>,
 }
 
-/// A buffer of the host.
+/// A buffer in the host's memory; a launch copies its contents to the device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HostBuffer<'a> {
-    /// The contents before the launch.
+    /// The contents before the launch; their length is the size of the buffer.
     pub bytes: &'a [u8],
     /// Whether the kernel may read the contents. Otherwise a device that tracks written bytes, such as the emulator,
     /// reports a read of bytes that the kernel has not written. Has no effect on the emulator if `address` is given.
@@ -30,7 +30,7 @@ pub struct HostBuffer<'a> {
 }
 
 impl<'a> HostBuffer<'a> {
-    /// A buffer whose contents the kernel may read.
+    /// Creates a buffer with contents that the kernel may read, at no fixed address.
     #[must_use]
     pub fn new(bytes: &'a [u8]) -> Self {
         Self { bytes, initialised: true, address: None }

@@ -22,37 +22,40 @@ pub enum Direction {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(deny_unknown_fields))]
 pub struct BankRow {
-    /// The directions that this entry is for.
+    /// The directions (loads, stores or both) of the accesses that this entry describes.
     #[cfg_attr(test, schemars(length(min = 1)))]
     pub directions: Vec<Direction>,
-    /// The access widths that this entry is for, in bits per lane.
+    /// The access widths that this entry describes, in bits per lane.
     #[cfg_attr(test, schemars(length(min = 1), inner(range(min = 8, max = 8192))))]
     pub access_bits: Vec<u32>,
-    /// Name of the instruction that this entry is for; `None` for plain loads and stores.
+    /// Name of the instruction that this entry describes, as in the instruction table; `None` for plain loads and
+    /// stores.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instruction: Option<String>,
     /// Number of banks of shared memory, a power of two.
     #[cfg_attr(test, schemars(range(min = 1, max = 1024)))]
     pub banks: u32,
-    /// Bytes that a bank serves in one wavefront, a power of two.
+    /// Size in bytes of the word that one bank serves in one wavefront, a power of two.
     #[cfg_attr(test, schemars(range(min = 1, max = 1024)))]
     pub bank_bytes: u32,
     /// Lane indices, as vectors over F2, that span the first phase: the lanes that shared memory serves together. The
     /// other phases are the cosets of this span.
     #[cfg_attr(test, schemars(inner(range(min = 1))))]
     pub phase: Vec<u64>,
-    /// Whether a phase without active lanes takes a wavefront, if other lanes of the warp are active.
+    /// Whether a phase (lanes that shared memory serves together) without active lanes takes a wavefront if other lanes
+    /// of the warp are active.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub idle_phases: bool,
-    /// Evidence for the values.
+    /// Kind of evidence for this entry's values: measured, documented or assumed.
     pub evidence: Evidence,
-    /// Source of the values.
+    /// Origin of this entry's values: a document, a measurement or an assumption.
     #[cfg_attr(test, schemars(regex(pattern = r"\S")))]
     pub source: String,
 }
 
 impl BankRow {
-    /// Bytes that one wavefront can move.
+    /// Returns the maximum number of bytes that one shared-memory wavefront moves: one word of `bank_bytes` in each
+    /// bank.
     #[must_use]
     pub fn wavefront_bytes(&self) -> u64 {
         u64::from(self.banks) * u64::from(self.bank_bytes)
@@ -84,7 +87,7 @@ impl BankRow {
         self.bank_bytes.max(1).ilog2()
     }
 
-    /// Mask of the bits of a word's index that select its bank.
+    /// Returns the mask of the bits that select a word's bank, in the word's index: its byte address over `bank_bytes`.
     fn bank_mask(&self) -> u64 {
         (1 << self.banks.max(1).ilog2()) - 1
     }
@@ -95,7 +98,8 @@ impl BankRow {
 /// `addresses[lane]` is the byte address of the lane's access of `bytes` bytes; `None` for inactive lanes. The lanes of
 /// a phase are served together. Each bank serves one word of `bank_bytes` in a wavefront, to all lanes that access it.
 /// A phase takes as many wavefronts as its busiest bank has different words, and phases follow each other. A phase
-/// without active lanes takes none, or one if [`BankRow::idle_phases`] says so.
+/// without active lanes takes no wavefront; it takes one if [`BankRow::idle_phases`] is set and another lane of the
+/// warp is active.
 #[must_use]
 pub fn wavefronts(row: &BankRow, addresses: &[Option<u64>], bytes: u32) -> u64 {
     let bits = addresses.len().next_power_of_two().trailing_zeros();
@@ -122,7 +126,7 @@ pub fn linear_wavefronts(row: &BankRow, lanes: &[u64], bytes: u32) -> u64 {
     linear_wavefronts_masked(row, lanes, 0, bytes)
 }
 
-/// As [`linear_wavefronts`], but only the lanes whose index has no bit of the mask `idle` are active.
+/// As [`linear_wavefronts`], but only the lanes whose index has no bit in common with the mask `idle` are active.
 ///
 /// Returns the same number as [`wavefronts`] of these addresses. If the accesses are aligned and their width is a power
 /// of two, no address is enumerated: the words that a phase touches then form a subspace (or, with an aligned offset, a
@@ -156,7 +160,7 @@ pub fn linear_wavefronts_masked(row: &BankRow, lanes: &[u64], idle: u64, bytes: 
     (active_phases << each) + idle_phases
 }
 
-/// The xor of the entries of `vectors` at the set bits of `lane`.
+/// Returns the xor of `vectors[bit]` over the set bits `bit` of `lane`.
 fn image(vectors: &[u64], lane: u64) -> u64 {
     vectors.iter().enumerate().filter(|(bit, _)| lane >> bit & 1 == 1).fold(0, |sum, (_, vector)| sum ^ vector)
 }
@@ -196,9 +200,11 @@ impl Phase {
     }
 }
 
-/// Counts, for one phase, the different words that each bank must serve.
+/// Counts, for one phase (lanes that shared memory serves together), the different words of `bank_bytes` that each bank
+/// must serve.
 ///
-/// The words of a bank are a linked list through `words` from `newest[bank]`; zero ends it.
+/// The words of a bank are a linked list: `newest[bank]` and the second member of each entry of `words` are indices
+/// into `words` plus one; zero ends the list.
 struct BankLoad {
     shift: u32,
     mask: u64,

@@ -1,11 +1,11 @@
-//! Operands of instructions that access a block of a matrix in global memory, with one issue of a warp (2-D block
-//! loads).
+//! Operands of 2-D block loads: instructions with which a warp accesses a block of a matrix in global memory in one
+//! issue.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// The shape of a block of a matrix that an instruction accesses, contiguous along rows, and its requirements on the
-/// matrix.
+/// The block of a matrix in global memory that an instruction accesses (its rows are contiguous), and the instruction's
+/// requirements on the matrix.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BlockOperand {
     /// Width of an element in bits; columns count elements.
@@ -14,94 +14,93 @@ pub struct BlockOperand {
     pub rows: u32,
     /// Number of columns of the block, in elements.
     pub columns: u32,
-    /// Required alignment of the matrix's address in bytes.
+    /// Required alignment in bytes of the address at which the matrix begins.
     pub alignment: u32,
-    /// Lower bound in bytes of the row size of the matrix; the pitch is at least the row size.
+    /// Minimum row size of the matrix in bytes. The pitch (bytes from one row to the next) is at least the row size.
     pub least_bytes: u32,
-    /// Granularity in bytes of the row size of the matrix, and of the offset of a block within a row.
+    /// Granularity in bytes: the row size of the matrix, and the offset of a block within a row, are multiples of it.
     #[serde(rename = "row_grain")]
     pub row_granularity: u32,
-    /// Granularity of the pitch of the matrix in bytes.
+    /// Granularity in bytes: the pitch of the matrix (bytes from one row to the next) is a multiple of it.
     #[serde(rename = "pitch_grain")]
     pub pitch_granularity: u32,
     /// Upper bound of each of these: the row size of the matrix in bytes, its pitch in bytes, and its number of rows.
     pub most: u32,
 }
 
-/// A parameter of a matrix other than its address, which an instruction takes as an `i32`, the same in all lanes.
+/// A parameter of the matrix other than its address, which the instruction takes as an `i32`, the same in all lanes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MatrixParameter {
-    /// Size of a row in bytes.
+    /// Size of a row of the matrix in bytes, without padding up to the next row.
     RowBytes,
-    /// Number of rows.
+    /// Number of rows of the matrix.
     Rows,
-    /// The pitch: bytes from one row to the next.
+    /// Pitch of the matrix: bytes from the start of one row to the start of the next.
     Pitch,
 }
 
-/// A matrix in global memory, for the check of its requirements.
+/// A matrix in global memory, to be checked by [`BlockOperand::check`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BlockMatrix {
-    /// Address of the matrix, or any number with the same alignment.
+    /// Byte address of the matrix, or any number with the same alignment.
     pub address: u64,
-    /// Size of a row in bytes.
+    /// Size of a row of the matrix in bytes, without padding up to the next row.
     pub row_bytes: u64,
-    /// Number of rows.
+    /// Number of rows of the matrix.
     pub rows: u64,
-    /// The pitch: bytes from one row to the next.
+    /// Pitch of the matrix: bytes from the start of one row to the start of the next.
     pub pitch: u64,
 }
 
-/// A requirement of an instruction that a matrix violates, so that its blocks cannot be accessed; an error of the
-/// caller.
+/// A requirement of a 2-D block instruction that a matrix violates, so that the instruction cannot access its blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum BlockMatrixError {
-    /// A misaligned matrix.
+    /// The address of the matrix is not a multiple of the required alignment.
     #[error("the matrix begins at {address:#x}, which is not a multiple of {alignment} bytes")]
     Address {
-        /// Its address.
+        /// Byte address of the matrix.
         address: u64,
         /// The required alignment in bytes.
         alignment: u32,
     },
-    /// The row size is out of range or no multiple of the granularity.
+    /// The row size of the matrix is out of range, or not a multiple of the granularity.
     #[error("rows of {bytes} bytes: expected a multiple of {granularity} from {min} to {most}")]
     RowBytes {
-        /// Size of a row in bytes.
+        /// Size of a row of the matrix in bytes.
         bytes: u64,
         /// The row size must be a multiple of this number of bytes.
         granularity: u32,
-        /// The least supported row size in bytes.
+        /// Minimum supported row size in bytes.
         min: u64,
-        /// The largest supported row size in bytes.
+        /// Maximum supported row size in bytes.
         most: u64,
     },
-    /// The pitch is out of range or no multiple of the granularity.
+    /// The pitch of the matrix (bytes from one row to the next) is out of range, or not a multiple of the granularity.
     #[error("{pitch} bytes from row to row: expected a multiple of {granularity} from {min} to {most}")]
     Pitch {
-        /// The pitch in bytes.
+        /// The pitch of the matrix in bytes.
         pitch: u64,
         /// The pitch must be a multiple of this number of bytes.
         granularity: u32,
-        /// The least pitch of this matrix in bytes: the size of a row.
+        /// Minimum pitch in bytes: the size of a row of the matrix.
         min: u64,
-        /// The largest supported pitch in bytes.
+        /// Maximum supported pitch in bytes.
         most: u64,
     },
-    /// The matrix has no rows, or more than the instruction supports.
+    /// The matrix has no rows, or more rows than the instruction supports.
     #[error("{rows} rows: expected 1 to {most}")]
     Rows {
         /// Number of rows of the matrix.
         rows: u64,
-        /// The largest supported number of rows.
+        /// Maximum supported number of rows.
         most: u64,
     },
 }
 
 impl BlockOperand {
-    /// Size of a row of the block in bytes.
+    /// Returns the size of a row of the block in bytes.
     #[must_use]
     pub fn row_bytes(&self) -> u64 {
         u64::from(self.columns) * u64::from(self.element_bits) / 8

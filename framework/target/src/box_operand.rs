@@ -1,22 +1,24 @@
-//! Operands of instructions that copy a box of a tensor (TMA), or contiguous bytes, with one issue of a warp.
+//! Operands of bulk tensor copies (TMA): instructions that a warp issues once to copy a box of a tensor to or from
+//! shared memory.
 
 use serde::{Deserialize, Serialize};
 
 use super::XorSwizzle;
 
-/// A box of a tensor in shared memory: elements without gaps, the first axis fastest, then XOR-swizzled.
+/// A box (rectangular part) of a tensor as a bulk tensor copy places it in shared memory: elements without gaps, the
+/// first axis fastest, then XOR-swizzled.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TensorCopyOperand {
     /// Number of axes of the tensor.
     pub rank: u32,
-    /// Maximum number of elements of the box along an axis.
+    /// Maximum number of elements of the box along each axis.
     pub most: u32,
-    /// Granularity of the box's size along the first axis, in bytes.
+    /// Granularity in bytes: the size of the box along the first axis is a multiple of it.
     #[serde(rename = "row_grain")]
     pub row_granularity: u32,
     /// Alignment in bytes of the tensor's global address and of all strides except the first axis's.
     pub global_alignment: u32,
-    /// The supported layouts of a box.
+    /// The supported layouts of a box in shared memory.
     #[serde(rename = "arrangements")]
     pub layouts: Vec<TensorCopyLayout>,
 }
@@ -28,12 +30,12 @@ pub struct TensorCopyLayout {
     pub name: String,
     /// The value by which the host's tensor-map encoder names this layout (its swizzle mode).
     pub mode: u32,
-    /// The XOR swizzle of the address.
+    /// The XOR swizzle of the byte addresses in the box.
     #[serde(rename = "mix")]
     pub swizzle: XorSwizzle,
     /// Required size of the box along the first axis, in bytes; `None` if any size is allowed.
     pub row_bytes: Option<u32>,
-    /// Required alignment of the box in bytes.
+    /// Required alignment in bytes of the box's address in shared memory.
     pub alignment: u32,
 }
 

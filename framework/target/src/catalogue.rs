@@ -43,7 +43,7 @@ pub enum CatalogueError {
     Unknown {
         /// The requested target name.
         name: String,
-        /// The names of all targets.
+        /// Names of all targets in the catalogue, for the error message.
         known: Vec<String>,
     },
 }
@@ -54,10 +54,11 @@ fn suggestion(name: &str, known: &[String]) -> String {
 }
 
 impl Catalogue {
-    /// Adds the target of a file's text; it replaces a target of the same name.
+    /// Adds the target that the text of a target file describes; it replaces a target of the same name. `file` is the
+    /// file's name for error messages.
     ///
     /// # Errors
-    /// [`TargetFileError`].
+    /// [`TargetFileError`] if the text is no valid target file.
     pub fn add(&mut self, file: &str, text: &str) -> Result<(), TargetFileError> {
         let target = TargetDescription::from_toml(file, text)?;
         self.targets.insert(target.name.clone(), target);
@@ -87,8 +88,9 @@ impl Catalogue {
         Ok(())
     }
 
-    /// Adds the directories of an environment variable's value, separated as in `PATH`; later ones win. Empty entries
-    /// are skipped.
+    /// Adds the target files in the directories that `value`, the value of the environment variable `variable`, lists
+    /// as `PATH` does. A target from a later directory replaces an earlier one of the same name. Empty entries are
+    /// skipped.
     ///
     /// # Errors
     /// [`CatalogueError::SearchPath`] if a directory cannot be added.
@@ -102,7 +104,7 @@ impl Catalogue {
         Ok(())
     }
 
-    /// Finds the target of this name, or else the first target by name that has it as an alias.
+    /// Finds the target named `name`, or else the first target, in order of names, that has `name` as an alias.
     ///
     /// # Errors
     /// [`CatalogueError::Unknown`], with the nearest name and all known ones.
@@ -115,7 +117,7 @@ impl Catalogue {
             .ok_or_else(|| CatalogueError::Unknown { name: name.to_owned(), known: known() })
     }
 
-    /// All targets, by name.
+    /// Iterates over all targets, in ascending order of their names.
     pub fn iter(&self) -> impl Iterator<Item = &TargetDescription> {
         self.targets.values()
     }

@@ -1,4 +1,4 @@
-//! Checks of a description's values beyond their types: numbers that no machine can have.
+//! Checks the values of a target description beyond their types: numbers that no machine can have, and contradictions.
 //!
 //! Target files and descriptions that cross the plugin boundary pass the same checks. Every fault has the path of the
 //! value that violates a rule.
@@ -23,13 +23,13 @@ const MOST_TENSOR_SIDE: u32 = 32768;
 
 const DIRECTIONS: [(&str, Direction); 2] = [("store", Direction::Store), ("load", Direction::Load)];
 
-/// A value of a description that no machine can have.
+/// A value of a target description that no machine can have, or that contradicts another value.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("`{path}`: {message}")]
 pub struct DescriptionFault {
     /// The path of the value: keys joined by dots, indices of lists in brackets.
     pub path: String,
-    /// The error in the value, and the expected value.
+    /// The error in the value, and the values that are expected.
     pub message: String,
 }
 
@@ -57,10 +57,10 @@ impl Within for Checked {
 }
 
 impl TargetDescription {
-    /// Checks every value, and consistency between values.
+    /// Checks every value of the description, and the consistency between values.
     ///
     /// # Errors
-    /// The first [`DescriptionFault`].
+    /// The first [`DescriptionFault`] found.
     pub fn check(&self) -> Result<(), DescriptionFault> {
         check_name(&self.name)?;
         text("product", &self.gpu_model)?;

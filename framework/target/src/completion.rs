@@ -13,9 +13,9 @@ named_enum! {
         Bulk = "bulk",
         /// MMA instructions of several warps (`wgmma`).
         Mma = "products",
-        /// Loads from tensor memory to registers.
+        /// Bulk copies (`cp.async.bulk`, TMA), which a warp issues once for all its lanes.
         TensorLoads = "tensor_loads",
-        /// Stores from registers to tensor memory.
+        /// MMA instructions that several warps issue together (`wgmma`).
         TensorStores = "tensor_stores",
     }
 }

@@ -1,4 +1,4 @@
-//! Costs of operations: cycles of the pipe that they occupy, and latency.
+//! Costs of operations: the cycles for which they occupy a pipe of the compute unit, and their latency.
 
 use serde::{Deserialize, Serialize};
 
@@ -26,12 +26,12 @@ pub struct Cost {
     /// Number of cycles for which one issue occupies the compute unit's pipe.
     #[cfg_attr(test, schemars(range(min = 0)))]
     pub cycles: f64,
-    /// Number of cycles until the result can be used.
+    /// Number of cycles from issue until the result can be used.
     #[cfg_attr(test, schemars(range(min = 0)))]
     pub latency: f64,
-    /// Evidence for the values.
+    /// Kind of evidence for this entry's values: measured, documented or assumed.
     pub evidence: Evidence,
-    /// Source of the values.
+    /// Origin of this entry's values: a document, a measurement or an assumption.
     #[cfg_attr(test, schemars(regex(pattern = r"\S")))]
     pub source: String,
 }
@@ -41,29 +41,30 @@ pub struct Cost {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(deny_unknown_fields))]
 pub struct CostTable {
-    /// One wavefront stored to shared memory.
+    /// Cost of one wavefront (one transaction of all banks) that stores to shared memory.
     pub shared_store_wavefront: Cost,
-    /// One wavefront loaded from shared memory.
+    /// Cost of one wavefront (one transaction of all banks) that loads from shared memory.
     pub shared_load_wavefront: Cost,
-    /// One shuffle of 32 bits.
+    /// Cost of one shuffle of 32 bits per lane.
     #[serde(rename(serialize = "exchange"), alias = "exchange")]
     pub shuffle: Cost,
-    /// One shuffle of 32 bits between lanes whose indices differ by a constant; defaults to the cost of any shuffle.
+    /// Cost of one shuffle of 32 bits per lane between lanes whose indices differ by a constant xor mask; that of
+    /// `shuffle` if `None`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(rename(serialize = "exchange_xor"), alias = "exchange_xor")]
     pub shuffle_xor: Option<Cost>,
-    /// One swap of words of 32 bits between lanes whose indices differ in one bit; defaults to the cost of any shuffle.
+    /// Cost of one swap of 32-bit words between lanes whose indices differ in one bit; that of `shuffle` if `None`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub swap: Option<Cost>,
-    /// One byte permute.
+    /// Cost of one byte permute: an instruction that picks the bytes of a word from two 32-bit words (PTX `prmt`).
     pub permute: Cost,
-    /// One select of 32 bits.
+    /// Cost of one select (conditional move) of 32 bits.
     pub select: Cost,
-    /// A barrier of the whole block.
+    /// Cost of one barrier of all warps of a block.
     pub block_barrier: Cost,
-    /// A barrier of one warp.
+    /// Cost of one barrier of the lanes of a warp.
     pub warp_barrier: Cost,
-    /// A barrier of all blocks of a cluster, if the target has clusters; defaults to the cost of a block barrier.
+    /// Cost of one barrier of all blocks of a cluster, if the target has clusters; that of `block_barrier` if `None`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cluster_barrier: Option<Cost>,
 }

@@ -1,4 +1,4 @@
-//! A GPU model as data.
+//! The description of a GPU model as data.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -33,10 +33,10 @@ pub struct TargetDescription {
     pub shared: Shared,
     /// Properties of global memory.
     pub global: Global,
-    /// The shuffle instructions of a warp.
+    /// The shuffle instructions, by which lanes of a warp read registers of other lanes.
     #[serde(rename(serialize = "exchanges"), alias = "exchanges")]
     pub shuffles: Vec<ShufflePrimitive>,
-    /// Costs of operations.
+    /// Costs of the operations of data movement and of barriers.
     pub costs: CostTable,
     /// Throughput of MMA instructions; `None` if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -63,14 +63,14 @@ pub struct Lanes {
     /// The supported numbers of lanes in a warp.
     #[cfg_attr(test, schemars(length(min = 1)))]
     pub choices: Vec<u32>,
-    /// Evidence for the values.
+    /// Kind of evidence for this entry's values: measured, documented or assumed.
     pub evidence: Evidence,
-    /// Source of the values.
+    /// Origin of this entry's values: a document, a measurement or an assumption.
     #[cfg_attr(test, schemars(regex(pattern = r"\S")))]
     pub source: String,
 }
 
-/// Limits of a block and of a lane.
+/// Limits on the size of a block, and on the registers of a block and of a lane.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(deny_unknown_fields))]
@@ -96,9 +96,9 @@ pub struct Limits {
     #[serde(default, skip_serializing_if = "is_none")]
     #[serde(rename(serialize = "group_barriers"), alias = "group_barriers")]
     pub named_barriers: u32,
-    /// Evidence for the values.
+    /// Kind of evidence for this entry's values: measured, documented or assumed.
     pub evidence: Evidence,
-    /// Source of the values.
+    /// Origin of this entry's values: a document, a measurement or an assumption.
     #[cfg_attr(test, schemars(regex(pattern = r"\S")))]
     pub source: String,
 }
@@ -130,25 +130,27 @@ pub struct Shared {
     /// Maximum bytes of shared memory that a block may declare statically.
     #[cfg_attr(test, schemars(range(min = 1)))]
     pub static_bytes: u32,
-    /// Granularity of shared-memory allocations in bytes.
+    /// Granularity in bytes: the hardware rounds the shared memory of a block up to a multiple of it.
     #[cfg_attr(test, schemars(range(min = 1)))]
     #[serde(rename(serialize = "grain_bytes"), alias = "grain_bytes")]
     pub granularity_bytes: u32,
-    /// Widths of plain loads and stores in bits per lane.
+    /// Supported widths of plain loads and stores of shared memory, in bits per lane.
     #[cfg_attr(test, schemars(length(min = 1), inner(range(min = 8, max = 8192))))]
     pub access_bits: Vec<u32>,
-    /// The bank table: an entry for each combination of direction and width of accesses.
+    /// The bank table: one entry for each combination of access direction, access width and, if it matters,
+    /// instruction.
     #[cfg_attr(test, schemars(length(min = 1)))]
     pub banks: Vec<BankRow>,
     /// Whether the lanes of a warp see loads and stores of their own warp in program order without a barrier.
     pub warp_ordered: bool,
-    /// Whether asynchronous operations on whole tiles access shared memory through a proxy of their own, so that plain
-    /// stores need a proxy fence before them. False by default.
+    /// Whether bulk copies and MMA instructions access shared memory through a separate proxy (PTX async proxy), so
+    /// that plain stores need a proxy fence before them. False by default.
     #[serde(default)]
     pub asynchronous_proxy: bool,
-    /// Evidence for the values except `banks`.
+    /// Kind of evidence (measured, documented or assumed) for all values of this table except `banks`, whose entries
+    /// have their own.
     pub evidence: Evidence,
-    /// Source of the values.
+    /// Origin of this table's values: a document, a measurement or an assumption.
     #[cfg_attr(test, schemars(regex(pattern = r"\S")))]
     pub source: String,
 }
@@ -162,10 +164,10 @@ fn usual_stages() -> u32 {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(deny_unknown_fields))]
 pub struct Global {
-    /// Widths of plain loads and stores in bits per lane.
+    /// Supported widths of plain loads and stores of global memory, in bits per lane.
     #[cfg_attr(test, schemars(length(min = 1), inner(range(min = 8, max = 8192))))]
     pub access_bits: Vec<u32>,
-    /// Bytes of a memory transaction (a sector).
+    /// Size in bytes of a transaction of global memory (a sector).
     #[cfg_attr(test, schemars(range(min = 1)))]
     pub transaction_bytes: u32,
     /// Number of stages (buffers) of pipelined copies if neither the launch nor the loop sets one: one buffer is read,
@@ -173,9 +175,9 @@ pub struct Global {
     #[serde(default = "usual_stages")]
     #[cfg_attr(test, schemars(range(min = 1)))]
     pub stages: u32,
-    /// Evidence for the values.
+    /// Kind of evidence for this entry's values: measured, documented or assumed.
     pub evidence: Evidence,
-    /// Source of the values.
+    /// Origin of this entry's values: a document, a measurement or an assumption.
     #[cfg_attr(test, schemars(regex(pattern = r"\S")))]
     pub source: String,
 }
@@ -192,45 +194,45 @@ pub struct Global {
     ))
 )]
 pub struct ShufflePrimitive {
-    /// Kind of the shuffle.
+    /// Kind of the shuffle: how a lane's source lane is given.
     pub kind: ShuffleKind,
     /// Number of bits that every lane gives and receives in one issue.
     #[cfg_attr(test, schemars(range(min = 8, max = 8192)))]
     pub bits: u32,
-    /// Supported xor differences between the indices of communicating lanes; empty if any lane can be the source, or
-    /// any difference is supported.
+    /// Supported xor masks between the index of a lane and of its source lane; powers of two for the kind `swap`. Empty
+    /// if every mask is supported, and for the kind `index`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lanes: Vec<u32>,
-    /// Evidence for the values.
+    /// Kind of evidence for this entry's values: measured, documented or assumed.
     pub evidence: Evidence,
-    /// Source of the values.
+    /// Origin of this entry's values: a document, a measurement or an assumption.
     #[cfg_attr(test, schemars(regex(pattern = r"\S")))]
     pub source: String,
 }
 
-/// Kind of a shuffle.
+/// Kind of a shuffle, by how a lane's source lane is given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ShuffleKind {
-    /// Every lane names its source lane.
+    /// Every lane gives the index of its source lane as an operand.
     Index,
-    /// Lanes that differ in one index bit swap one word for another: the lanes with the bit set swap their first word
-    /// for the others' second.
+    /// Two lanes whose indices differ in one bit swap a word: the first word of the lane with the bit set is swapped
+    /// with the second word of the other lane.
     Swap,
     /// Every lane reads from the lane whose index differs by an immediate xor mask.
     Xor,
 }
 
 impl TargetDescription {
-    /// Finds the hardware's function with this name and element type; `None` if the hardware computes no such function.
+    /// Finds the hardware's instruction for the function `name` on the element type `element`; `None` if it has none.
     #[must_use]
     pub fn function(&self, name: &str, element: &str) -> Option<&NativeFunction> {
         self.functions.iter().find(|native| native.function == name && native.element == element)
     }
 
-    /// Returns the bank entry for plain accesses of the given direction and of `bits` bits per lane; `None` if there is
-    /// none.
+    /// Returns the bank entry for plain accesses of the given direction and of `bits` bits per lane; `None` if the bank
+    /// table has no such entry.
     #[must_use]
     pub fn bank_row(&self, direction: Direction, bits: u32) -> Option<&BankRow> {
         self.shared.banks.iter().find(|row| {
@@ -250,22 +252,22 @@ impl TargetDescription {
         own.or_else(|| self.bank_row(direction, bits))
     }
 
-    /// Returns the number of bits that one indexed shuffle moves for each lane; `None` if the target has no indexed
-    /// shuffle.
+    /// Returns the number of bits per lane that one indexed shuffle moves ([`ShuffleKind::Index`]); `None` if the
+    /// target has no indexed shuffle.
     #[must_use]
     pub fn index_shuffle_bits(&self) -> Option<u32> {
         self.shuffles.iter().filter(|row| row.kind == ShuffleKind::Index).map(|row| row.bits).max()
     }
 
-    /// Returns the powers of two `2^b` for each bit `b` of the lane index across which the target swaps words of `bits`
-    /// bits ([`ShuffleKind::Swap`]).
+    /// Returns the lane index bits across which the target swaps words of `bits` bits ([`ShuffleKind::Swap`]), each bit
+    /// `b` as the number `2^b`.
     pub fn swapped_lanes(&self, bits: u32) -> impl Iterator<Item = u32> + '_ {
         let rows = self.shuffles.iter().filter(move |row| row.kind == ShuffleKind::Swap && row.bits == bits);
         rows.flat_map(|row| row.lanes.iter().copied())
     }
 
-    /// The XOR masks by which lanes can read words of `bits` bits from each other ([`ShuffleKind::Xor`]); all lanes use
-    /// one mask.
+    /// Returns the set of xor masks by which lanes can read words of `bits` bits from each other
+    /// ([`ShuffleKind::Xor`]); one shuffle uses the same mask in all lanes.
     #[must_use]
     pub fn lane_xors(&self, bits: u32) -> LaneXors {
         let rows = self.shuffles.iter().filter(|row| row.kind == ShuffleKind::Xor && row.bits == bits);
@@ -284,16 +286,16 @@ impl TargetDescription {
     }
 }
 
-/// An error in a target file; the error of the file's author.
+/// An error in a target file, with its position in the file.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{file}:{line}:{column}: {message}")]
 pub struct TargetFileError {
-    /// Name of the file, as the caller gave it.
+    /// Name of the target file, as the caller gave it.
     pub file: String,
-    /// Line, from one.
+    /// Line of the error, counted from one.
     pub line: usize,
-    /// Column, from one.
+    /// Column of the error in characters, counted from one.
     pub column: usize,
-    /// The error in the file, and the expected text.
+    /// The error, and the text that is expected in its place.
     pub message: String,
 }

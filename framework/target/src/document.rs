@@ -1,6 +1,6 @@
-//! A TOML document as a serde source whose errors have the position of the faulty value.
+//! A parsed TOML file as a serde source whose errors have the position of the faulty value.
 //!
-//! Independent of the schema of targets; imports only the error type and the faults of checks.
+//! It knows no key of target files: it depends only on the error type and on [`DescriptionFault`].
 
 use std::fmt::{self, Display};
 use std::ops::Range;
@@ -26,7 +26,8 @@ impl TargetDescription {
         Document::parse(file, text)?.target()
     }
 
-    /// As `from_toml`, for a file whose name without extension is `stem`; the target must have this name.
+    /// As `from_toml`, for a file whose name without extension is `stem`; the target must have this name, else an
+    /// error.
     pub(super) fn from_named_toml(file: &str, text: &str, stem: &str) -> Outcome<Self> {
         let document = Document::parse(file, text)?;
         let target = document.target()?;
@@ -83,8 +84,8 @@ impl<'d> Document<'d> {
         }
     }
 
-    /// Returns the error for a fault at the path `fault.path`: at the position of the value, or as a missing key if the
-    /// file does not set the value.
+    /// Returns the error for a value that failed a check: at the position of the value with the path `fault.path`, or
+    /// as a missing key if the file does not set the value.
     fn fault(&self, fault: &DescriptionFault) -> TargetFileError {
         let mut value = self.value();
         for step in fault.path.split(['.', '[']) {
@@ -97,7 +98,7 @@ impl<'d> Document<'d> {
     }
 }
 
-/// A value of the document, with its path.
+/// A value of the TOML document, with its path for messages.
 #[derive(Clone)]
 struct Value<'d> {
     document: &'d Document<'d>,
@@ -134,8 +135,8 @@ impl<'d> Value<'d> {
         if self.path.is_empty() { "at the top of the file".to_owned() } else { format!("in `{}`", self.path) }
     }
 
-    /// Returns the part of this value that one step of a path selects: a key of a table, or an index of an array with
-    /// its closing bracket. `None` if there is no such part.
+    /// Returns the value inside this one that one step of a path selects: a key of a table, or an index of an array
+    /// with its closing bracket. `None` if there is no such value.
     fn step(&self, step: &str) -> Option<Self> {
         match self.item.get_ref() {
             DeValue::Table(table) => table.get(step).map(|item| self.entry(step, item)),
@@ -156,7 +157,7 @@ impl<'d> Value<'d> {
         Self { document: self.document, path: format!("{}[{index}]", self.path), item }
     }
 
-    /// Rejects keys of a table that are not in `known`.
+    /// Returns an error if the table has a key that is not in `known`.
     fn refuse_unknown(&self, table: &DeTable<'_>, known: &[&str]) -> Result<(), Problem> {
         let unknown = table.keys().filter(|key| !known.contains(&key.get_ref().as_ref()));
         let Some(key) = unknown.min_by_key(|key| key.span().start) else { return Ok(()) };

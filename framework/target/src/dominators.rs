@@ -1,4 +1,4 @@
-//! Dominators of a graph of blocks.
+//! Dominators of the nodes of a control-flow graph.
 
 /// Returns the immediate dominator of each node: the nearest other node on every path from `entry` to it. The entry and
 /// unreachable nodes map to themselves.

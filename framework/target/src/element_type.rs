@@ -1,4 +1,4 @@
-//! Element types of tensors and matrix operands, with the vendors' names.
+//! Element types of tensors and matrix operands, with the names that vendors use for them.
 
 use std::fmt;
 
@@ -7,14 +7,14 @@ use super::format::Format;
 /// An element type: the interpretation of an element's bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ElementType {
-    /// An integer, in two's complement if signed.
+    /// An integer type, in two's complement if signed.
     Integer {
         /// Width of the integer in bits.
         bits: u32,
-        /// Whether the highest bit is a sign.
+        /// Whether the highest bit is a sign bit.
         signed: bool,
     },
-    /// Floating point.
+    /// A floating-point type.
     Float(Format),
 }
 
@@ -26,7 +26,7 @@ const fn unsigned(bits: u32) -> ElementType {
     ElementType::Integer { bits, signed: false }
 }
 
-/// Every type with its names; the first one is printed.
+/// All named types with their names; the first name of each is printed, the others are accepted as input.
 const NAMES: &[(ElementType, &[&str])] = &[
     (ElementType::Float(Format::F64), &["f64"]),
     (ElementType::Float(Format::F32), &["f32"]),
@@ -58,19 +58,19 @@ const NAMES: &[(ElementType, &[&str])] = &[
 ];
 
 impl ElementType {
-    /// Finds the type with this name; `None` if no type has it.
+    /// Finds the type that has `name` among its names; `None` if no type has it.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         NAMES.iter().find(|(_, names)| names.contains(&name)).map(|&(element_type, _)| element_type)
     }
 
-    /// The printed name; `None` for integers of widths that no vendor names.
+    /// Returns the name by which the type is printed; `None` for integers of widths that no vendor names.
     #[must_use]
     pub fn name(self) -> Option<&'static str> {
         NAMES.iter().find(|&&(element_type, _)| element_type == self).map(|(_, names)| names[0])
     }
 
-    /// Width of an element in bits, including ignored bits.
+    /// Returns the width of an element in bits, including ignored bits (such as the low 13 bits of `tf32`).
     #[must_use]
     pub fn bits(self) -> u32 {
         match self {

@@ -13,9 +13,9 @@ pub struct Format {
     mantissa: u32,
     bias: i32,
     specials: Specials,
-    /// Number of low bits of the element that are ignored.
+    /// Number of low bits of the encoding that are ignored, as in TF32.
     ignored: u32,
-    /// Number of high bits of the element that are ignored.
+    /// Number of high bits of the encoding, above the format's fields, that are ignored.
     unused: u32,
 }
 
@@ -85,13 +85,13 @@ impl Format {
     /// E4M3 without sign, for scales; the highest bit is ignored.
     pub const UE4M3: Self = Self { signed: false, unused: 1, ..format(4, 3, Specials::AllOnes) };
 
-    /// Width of an element in bits, including ignored bits.
+    /// Returns the width of an encoding in bits, including ignored bits.
     #[must_use]
     pub fn bits(self) -> u32 {
         u32::from(self.signed) + self.exponent + self.mantissa + self.ignored + self.unused
     }
 
-    /// Returns three widths in bits: of the exponent, of the mantissa, and of the ignored low part.
+    /// Returns three widths in bits: of the exponent field, of the mantissa field, and of the ignored low bits.
     #[must_use]
     pub fn widths(self) -> [u32; 3] {
         [self.exponent, self.mantissa, self.ignored]
@@ -103,20 +103,20 @@ impl Format {
         self.signed
     }
 
-    /// The encoding of the number one.
+    /// Returns the encoding of the number one.
     #[must_use]
     pub fn one(self) -> u64 {
         (self.bias as u64) << (self.mantissa + self.ignored)
     }
 
-    /// The bias of the exponent field.
+    /// Returns the exponent bias: a normal number has the exponent `field - bias`.
     #[must_use]
     pub fn bias(self) -> i32 {
         self.bias
     }
 
     /// Returns the NaN encoding of a format that has only one NaN apart from its sign: the bits of the encoding, and
-    /// the mask of the bits to compare with it. `None` if the format has no NaN, or NaNs with payloads.
+    /// the mask of the bits to compare with them. `None` if the format has no NaN, or NaNs with payloads.
     #[must_use]
     pub fn only_nan(self) -> Option<(u64, u64)> {
         let magnitude = (1u64 << (self.exponent + self.mantissa)) - 1;
@@ -127,13 +127,14 @@ impl Format {
         }
     }
 
-    /// Whether the highest exponent encodes infinity and NaN.
+    /// Whether the format encodes infinities (then the highest exponent is reserved for infinities and NaN, as in IEEE
+    /// 754).
     #[must_use]
     pub fn has_infinity(self) -> bool {
         self.specials == Specials::Ieee
     }
 
-    /// The encoding of the greatest finite number.
+    /// Returns the encoding of the greatest finite number.
     #[must_use]
     pub fn greatest(self) -> u64 {
         let magnitude = (1u64 << (self.exponent + self.mantissa)) - 1;
@@ -156,7 +157,7 @@ impl Format {
         }
     }
 
-    /// The encoding of the quiet NaN without payload; `None` if the format has no NaN.
+    /// Returns the encoding of the quiet NaN without payload; `None` if the format has no NaN.
     #[must_use]
     pub fn quiet_nan(self) -> Option<u64> {
         let top_exponent = ((1u64 << self.exponent) - 1) << self.mantissa;
@@ -166,13 +167,13 @@ impl Format {
         }
     }
 
-    /// The least positive normal value of a format with a mantissa.
+    /// Returns the least positive normal number; the format must have a mantissa.
     #[must_use]
     pub fn min_normal(self) -> f64 {
         power(1 - self.bias)
     }
 
-    /// The exponent of the greatest power of two that the format can represent.
+    /// Returns the binary exponent of the greatest power of two that the format can represent.
     #[must_use]
     pub fn greatest_exponent(self) -> i32 {
         let reserved = match self.specials {
@@ -184,7 +185,7 @@ impl Format {
         (1 << self.exponent) - 1 - reserved - self.bias
     }
 
-    /// The exponent of the least positive value, which is subnormal if the format has a mantissa.
+    /// Returns the binary exponent of the least positive number, which is subnormal if the format has a mantissa.
     #[must_use]
     pub fn min_exponent(self) -> i32 {
         if self.mantissa == 0 { -self.bias } else { 1 - self.bias - self.mantissa as i32 }

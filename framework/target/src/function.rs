@@ -12,18 +12,18 @@ pub struct NativeFunction {
     /// Name of the function or cast in the kernel IR, such as `exp2` or `extend_e4m3`.
     #[cfg_attr(test, schemars(regex(pattern = r"\S")))]
     pub function: String,
-    /// The element type; of a cast the wider one of its types.
+    /// Element type of the function: `f16`, `bf16`, `f32` or `f64`; for a cast, the wider of its two types.
     #[cfg_attr(test, schemars(extend("enum" = ["f16", "bf16", "f32", "f64"])))]
     pub element: String,
-    /// The greatest error, in units in the last place (ulp) of the exact result; 0 if the result is exact.
+    /// Maximum error in units in the last place (ulp) of the exact result; 0 if the result is exact.
     #[cfg_attr(test, schemars(range(min = 0)))]
     pub ulps: f64,
-    /// Whether subnormal results become zero.
+    /// Whether the hardware flushes subnormal results to zero.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub flushes: bool,
-    /// Evidence for the bound.
+    /// Kind of evidence for the error bound `ulps`: measured, documented or assumed.
     pub evidence: Evidence,
-    /// Source of the bound.
+    /// Origin of the error bound: a document, a measurement or an assumption.
     #[cfg_attr(test, schemars(regex(pattern = r"\S")))]
     pub source: String,
 }

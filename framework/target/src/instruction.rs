@@ -15,7 +15,7 @@ use tilewright_layout::{Dim, LinearLayout};
 pub struct Instruction {
     /// The name that kernel IR uses; unique in the target.
     pub name: String,
-    /// The kind: MMA, or a kind of data movement.
+    /// Kind of the instruction: MMA, or a kind of data movement.
     pub kind: InstructionKind,
     /// The operands, results first.
     pub operands: Vec<Operand>,
@@ -42,7 +42,7 @@ impl Semantics {
 }
 
 impl Instruction {
-    /// Returns M, N and K of an MMA instruction; `None` for others.
+    /// Returns the sizes M, N and K of an MMA instruction; `None` for other instructions.
     ///
     /// M, N and K need not be powers of two, but register layouts have sizes that are. If a tile in memory has a size
     /// that is no power of two, the register operands have the layouts of the enclosing tile whose sizes are powers of
@@ -89,8 +89,9 @@ impl Instruction {
         self.operands.iter().any(|operand| matches!(operand.role(), Some("scale_a" | "scale_b")))
     }
 
-    /// Returns the number of registers of a lane, from register 0 on, that a register operand has: all of its layout,
-    /// except the last ones whose elements lie outside of an MMA shape that is no power of two. 0 for other operands.
+    /// Returns the number of registers per lane of a register operand that the instruction reads or writes, from
+    /// register 0 on. These are all registers of the operand's layout, except the last ones if their elements lie
+    /// outside of an MMA shape that is no power of two. 0 for operands of other kinds.
     #[must_use]
     pub fn registers_per_lane(&self, operand: &Operand) -> u64 {
         let Operand::Register { role, layout, .. } = operand else { return 0 };
@@ -159,36 +160,37 @@ pub enum Operand {
         /// relative to the first of them.
         layout: LinearLayout,
     },
-    /// Shared memory that the lanes address in slots: each slot is a run of contiguous bytes with one address, such as
-    /// a row of 16 bytes of PTX `ldmatrix`.
+    /// Shared memory that the lanes address in slots: each slot is a contiguous byte range with one address, such as a
+    /// row of 16 bytes of PTX `ldmatrix`.
     Access {
-        /// From (register, lane, byte) to (slot, byte): the bytes that each lane receives or gives. For a copy from
-        /// global memory, which has no registers, from (lane, byte).
+        /// Layout from (register, lane, byte) to (slot, byte): the bytes that each lane receives or gives. A copy from
+        /// global memory has no registers, so its layout is from (lane, byte).
         data: LinearLayout,
-        /// From lane to slot: the slot whose address the lane gives to the instruction.
+        /// Layout from lane to slot: the slot (contiguous byte range) whose address the lane gives to the instruction.
         address: LinearLayout,
         /// Required alignment of every slot's address in bytes.
         alignment: u32,
     },
     /// A tile in shared memory that the instruction itself reads, through a matrix descriptor.
     Memory(MemoryOperand),
-    /// Global memory that the lanes address in slots, as [`Operand::Access`]. A copy moves each byte that a lane has
-    /// here to the position of the same byte of that lane in the operand [`Operand::Access`].
+    /// Global memory that the lanes address in slots (contiguous byte ranges with one address each), as
+    /// [`Operand::Access`]. A copy moves each byte that a lane has here to the position of the same byte of that lane
+    /// in the operand [`Operand::Access`].
     Global {
-        /// From (lane, byte) to (slot, byte): the bytes that each lane reads or writes.
+        /// Layout from (lane, byte) to (slot, byte): the bytes that each lane reads or writes.
         data: LinearLayout,
-        /// From lane to slot: the slot whose address the lane gives to the instruction.
+        /// Layout from lane to slot: the slot (contiguous byte range) whose address the lane gives to the instruction.
         address: LinearLayout,
         /// Required alignment of every slot's address in bytes.
         alignment: u32,
     },
     /// A predicate, which may differ between lanes: if false, the lane reads nothing and writes zeros.
     Predicate,
-    /// A value that is the same in all lanes of the warp.
+    /// A value in a register that is the same in all lanes of the warp.
     Uniform,
     /// A box of a tensor in shared memory; the value is the box's address, the same in all lanes.
     Box(TensorCopyOperand),
-    /// The tensor map of the box's tensor.
+    /// The tensor map (CUDA) of the tensor whose box the instruction copies.
     TensorMap,
     /// The coordinate at which the box (or the block of a matrix) begins along one axis, possibly outside of the
     /// tensor: a signed `i32`, the same in all lanes. Axes are ordered as in the tensor map; for a block of a matrix
@@ -196,7 +198,7 @@ pub enum Operand {
     Coordinate,
     /// A block of a matrix in global memory; the value is the matrix's address, the same in all lanes.
     Block(BlockOperand),
-    /// A parameter of the matrix of operand [`Operand::Block`].
+    /// A parameter, such as the pitch, of the matrix whose block the instruction accesses ([`Operand::Block`]).
     Matrix(MatrixParameter),
     /// Contiguous bytes of shared memory; the value is the address of the first byte, the same in all lanes.
     #[serde(rename = "shared_span")]
@@ -213,7 +215,7 @@ pub enum Operand {
     /// The number of bytes of a 1-D bulk copy: an `i32`, the same in all lanes.
     #[serde(rename = "span_bytes")]
     BulkBytes {
-        /// Granularity: the number of bytes is a multiple of this.
+        /// Granularity in bytes: the number of bytes to copy is a multiple of it.
         #[serde(rename = "grain")]
         granularity: u32,
     },
@@ -228,17 +230,17 @@ pub enum Operand {
     /// A constant word, the same at every issue: part of the instruction, so that no value of a kernel is passed for
     /// it.
     Constant {
-        /// Role of the constant.
+        /// Name of the constant operand, for listings and messages.
         role: String,
         /// Width of the constant in bits.
         bits: u32,
-        /// The constant.
+        /// Value of the constant.
         value: u64,
     },
 }
 
 impl Operand {
-    /// The role of an operand that is a tile of a matrix; `None` for other operands.
+    /// Returns the role, such as `a` or `scale_b`, of an operand that is a tile of a matrix; `None` for other operands.
     #[must_use]
     pub fn role(&self) -> Option<&str> {
         match self {
@@ -249,7 +251,8 @@ impl Operand {
         }
     }
 
-    /// Vendor's name of the element type of an operand that is a tile of a matrix; `None` for other operands.
+    /// Returns the vendor's name of the element type of an operand that is a tile of a matrix; `None` for other
+    /// operands.
     #[must_use]
     pub fn element(&self) -> Option<&str> {
         match self {
@@ -260,7 +263,7 @@ impl Operand {
         }
     }
 
-    /// The tile of an operand in tensor memory; `None` for other operands.
+    /// Returns the tile of an operand in tensor memory; `None` for operands of other kinds.
     #[must_use]
     pub fn tensor_memory_operand(&self) -> Option<&TensorMemoryOperand> {
         match self {
@@ -305,8 +308,8 @@ mod tests {
         }
     }
 
-    /// An MMA whose shape has 4 x 6 of the 4 x 8 elements of the accumulator's layout: registers hold two neighbouring
-    /// columns, lanes hold four rows and the next two columns.
+    /// Returns an MMA instruction with M = 4 and N = 6, whose accumulator layout has 4 x 8 elements: registers hold two
+    /// neighbouring columns, lanes hold four rows and the next two columns.
     fn row() -> Instruction {
         let field = Field { at: 0, width: 8, granularity: 4 };
         let axes = [4, 6].map(|count| vec![Step { count, stride: Stride::Bytes(4) }]);

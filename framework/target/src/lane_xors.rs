@@ -9,13 +9,13 @@ impl LaneXors {
     /// The set of all masks.
     pub(super) const ALL: Self = Self(u64::MAX - 1);
 
-    /// Whether lanes that differ by `mask` can shuffle; false for zero.
+    /// Whether lanes whose indices differ by xor with `mask` can shuffle with each other; false for zero.
     #[must_use]
     pub fn contains(self, mask: u64) -> bool {
         mask < u64::from(u64::BITS) && self.0 >> mask & 1 == 1
     }
 
-    /// The union of both sets.
+    /// Returns the set of masks that are in either set.
     pub(super) fn union(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }

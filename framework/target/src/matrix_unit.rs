@@ -13,24 +13,25 @@ pub struct MatrixUnit {
     /// Number of matrix pipes of a compute unit, which issue in parallel, each for its own warps.
     #[cfg_attr(test, schemars(range(min = 1)))]
     pub pipes: u32,
-    /// MMA rate of one pipe, for instructions that have neither cycles of their own nor an entry in `rates`:
-    /// multiply-adds per cycle, times the bits of an element of the wider operand.
+    /// MMA rate of one pipe, for instructions that have neither cycles in the instruction table nor an entry in
+    /// `rates`: multiply-adds per cycle, times the width in bits of an element of the wider operand.
     #[cfg_attr(test, schemars(range(min = 1)))]
     pub bits_per_cycle: u32,
-    /// As `bits_per_cycle`, for instructions that a single warp issues; `None` if they are as fast as those of several
-    /// warps.
+    /// As `bits_per_cycle`, for instructions that a single warp issues; if `None`, they are as fast as instructions
+    /// that several warps issue together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(rename(serialize = "lone_bits_per_cycle"), alias = "lone_bits_per_cycle")]
     pub single_warp_bits_per_cycle: Option<u32>,
-    /// Evidence for the cycles in the instruction table; if absent, each entry's source documents its cycles.
+    /// Evidence for the cycles in the instruction table; if `None`, the source of each instruction documents its
+    /// cycles.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instruction_cycles: Option<InstructionCycles>,
-    /// Rates by element types and issuer; an instruction has the first one that fits.
+    /// Rates by issuer, element types and shapes; the first entry that matches an instruction applies.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rates: Vec<MatrixRate>,
-    /// Evidence for the values.
+    /// Kind of evidence for the values of this table except `rates`: measured, documented or assumed.
     pub evidence: Evidence,
-    /// Source of the values.
+    /// Origin of the values of this table except `rates`: a document, a measurement or an assumption.
     #[cfg_attr(test, schemars(regex(pattern = r"\S")))]
     pub source: String,
 }
@@ -40,9 +41,9 @@ pub struct MatrixUnit {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(deny_unknown_fields))]
 pub struct InstructionCycles {
-    /// Evidence for the cycles.
+    /// Kind of evidence for the cycles: measured, documented or assumed.
     pub evidence: Evidence,
-    /// Source of the cycles.
+    /// Origin of the cycles: a document, a measurement or an assumption.
     #[cfg_attr(test, schemars(regex(pattern = r"\S")))]
     pub source: String,
 }
@@ -52,26 +53,26 @@ pub struct InstructionCycles {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(deny_unknown_fields))]
 pub struct MatrixRate {
-    /// The issuer of the instructions.
+    /// The threads that issue the instructions: one warp, several warps together, or one thread.
     pub issuer: MmaIssuer,
     /// Element types of A and B, by their names in the instruction table: A and B each have one type of this list.
     #[cfg_attr(test, schemars(length(min = 1)))]
     pub elements: Vec<String>,
-    /// Element types of the accumulator.
+    /// Element types of the accumulator (D), by their names in the instruction table: it has one type of this list.
     #[cfg_attr(test, schemars(length(min = 1)))]
     pub accumulators: Vec<String>,
-    /// Shapes (M, N, K) of the instructions; empty if the rate is that of all shapes.
+    /// Shapes (M, N, K) of the instructions; empty if the rate applies to all shapes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shapes: Vec<[u64; 3]>,
-    /// Whether the instructions scale blocks of their operands.
+    /// Whether the instructions take block scales of A and B.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub scaled: bool,
     /// Number of multiply-adds that one pipe finishes per cycle.
     #[cfg_attr(test, schemars(range(min = 0)))]
     pub multiply_adds_per_cycle: f64,
-    /// Evidence for the rate.
+    /// Kind of evidence for the rate: measured, documented or assumed.
     pub evidence: Evidence,
-    /// Source of the rate.
+    /// Origin of the rate: a document, a measurement or an assumption.
     #[cfg_attr(test, schemars(regex(pattern = r"\S")))]
     pub source: String,
 }
@@ -94,11 +95,11 @@ pub enum MmaIssuer {
 /// If several warps issue the instruction together, it occupies the pipe of each of them for this time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct IssueCycles<'t> {
-    /// Number of cycles.
+    /// Number of cycles for which one issue occupies its pipe.
     pub cycles: f64,
-    /// Evidence for the number.
+    /// Kind of evidence for the number of cycles.
     pub evidence: Evidence,
-    /// Source of the number.
+    /// Origin of the number of cycles: a document, a measurement or an assumption.
     pub source: &'t str,
 }
 

@@ -31,23 +31,23 @@ pub struct MemoryOperand {
 pub struct CanonicalLayout {
     /// Name of the canonical layout, for messages.
     pub name: String,
-    /// Value of the descriptor's mode field that selects this layout.
+    /// Value of the descriptor's mode field (swizzle mode) that selects this layout.
     pub mode: u64,
-    /// The steps along dim0 and along dim1, from minor to major.
+    /// The steps along dim0, then those along dim1, each list from minor to major.
     pub axes: [Vec<Step>; 2],
-    /// The XOR swizzle of the address (swizzle mode).
+    /// The XOR swizzle of the byte addresses in this layout.
     #[serde(rename = "mix")]
     pub swizzle: XorSwizzle,
-    /// Required alignment of the memory in bytes.
+    /// Required alignment in bytes of the tile's buffer in shared memory.
     pub alignment: u32,
 }
 
-/// A group of equal steps along an axis of a tile: each step adds the same stride to the address.
+/// Equal steps along an axis of a tile: each step to the next coordinate adds the same stride to the address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Step {
-    /// Number of steps.
+    /// Number of coordinates that the steps cover, the first included.
     pub count: u64,
-    /// Distance in memory between two steps.
+    /// Distance in memory between two neighbouring coordinates.
     pub stride: Stride,
 }
 
@@ -55,9 +55,9 @@ pub struct Step {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stride {
-    /// A fixed number of bytes; zero for elements that share a byte.
+    /// A fixed number of bytes; zero for elements narrower than a byte that share a byte.
     Bytes(u64),
-    /// The value of the descriptor's stride field with this index.
+    /// The value in the stride field with this index, in [`Descriptor::strides`].
     #[serde(rename = "free")]
     Field(u32),
 }
@@ -65,9 +65,9 @@ pub enum Stride {
 /// An XOR swizzle of addresses: `address ^ (address >> shift & mask)`. Source bits lie above the bits that they change.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct XorSwizzle {
-    /// Number of bit positions from an address bit that the swizzle changes up to the source bit that is xored into it.
+    /// Distance in bits from an address bit that the swizzle changes up to the higher bit that is xored into it.
     pub shift: u32,
-    /// The changed bits; zero for no swizzle.
+    /// Mask of the address bits that the swizzle changes; zero for no swizzle.
     pub mask: u64,
 }
 
@@ -79,18 +79,18 @@ impl XorSwizzle {
     }
 }
 
-/// The bit format of a matrix descriptor, an integer.
+/// The bit format of a matrix descriptor, an integer that gives the address and the layout of a tile in shared memory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Descriptor {
     /// Width of the descriptor in bits.
     pub bits: u32,
     /// The field with the start address of the tile in shared memory, to which the XOR swizzle is not yet applied.
     pub start: Field,
-    /// The fields with strides.
+    /// The fields with strides of the canonical layout, in the order of the indices of [`Stride::Field`].
     pub strides: Vec<Field>,
     /// The field that selects the canonical layout.
     pub mode: Field,
-    /// A mask of the bits that are set in every descriptor.
+    /// Mask of the bits that are set in every descriptor of this format.
     #[serde(default)]
     pub fixed: u64,
 }
@@ -98,7 +98,7 @@ pub struct Descriptor {
 /// The position of one field in a descriptor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Field {
-    /// Lowest bit of the field.
+    /// Index in the descriptor of the field's lowest bit, counted from zero.
     pub at: u32,
     /// Width of the field in bits.
     pub width: u32,
@@ -112,7 +112,7 @@ impl Field {
         1u64.checked_shl(self.width).map_or(u64::MAX, |above| above - 1)
     }
 
-    /// Whether the field can represent the value.
+    /// Whether the field can represent `value`: a multiple of the granularity whose quotient fits the field's width.
     #[must_use]
     pub fn holds(self, value: u64) -> bool {
         self.granularity > 0 && value.is_multiple_of(self.granularity) && value / self.granularity <= self.mask()
@@ -134,12 +134,13 @@ pub struct DescriptorFields {
     pub start: u64,
     /// The values of the stride fields, in bytes.
     pub strides: Vec<u64>,
-    /// The mode, which selects the canonical layout.
+    /// The value of the mode field, which selects the canonical layout.
     pub mode: u64,
 }
 
 impl Descriptor {
-    /// Encodes the fields as a descriptor; `None` if a field cannot represent its value.
+    /// Encodes the fields as a descriptor; `None` if a field cannot represent its value, or the number of strides is
+    /// wrong.
     #[must_use]
     pub fn encode(&self, fields: &DescriptorFields) -> Option<u64> {
         let strides = self.strides.iter().zip(&fields.strides).map(|(field, &stride)| field.put(stride));
@@ -198,7 +199,7 @@ impl MemoryOperand {
         Some(Self { bits: 8, shape, layouts, ..self.clone() })
     }
 
-    /// The canonical layout that a mode selects; `None` if no layout has this mode.
+    /// Finds the canonical layout that the value `mode` of the mode field selects; `None` if no layout has this mode.
     #[must_use]
     pub fn find_mode(&self, mode: u64) -> Option<&CanonicalLayout> {
         self.layouts.iter().find(|canonical_layout| canonical_layout.mode == mode)

@@ -14,18 +14,18 @@ use super::Evidence;
 pub struct Numerics {
     /// The order and the rounding of the additions.
     pub summation: Summation,
-    /// Whether a NaN result has all bits but its sign set; otherwise it is the quiet NaN without payload.
+    /// Whether a NaN result has all bits set except its sign; otherwise it is the quiet NaN without payload.
     #[serde(default)]
     pub nan_is_all_ones: bool,
-    /// Evidence for the values.
+    /// Kind of evidence for this model of the numerics: measured, documented or assumed.
     pub evidence: Evidence,
-    /// Source of the values.
+    /// Origin of this model: a document, a measurement or an assumption.
     pub source: String,
 }
 
 /// The order in which an MMA adds the products along K to the accumulator. Products form groups of neighbours along K,
-/// in the order of K; each group is added to the running sum, which starts as the accumulator. A group is no longer
-/// than K.
+/// in the order of K; each group is added to the running sum, whose first value is the accumulator. If K is shorter
+/// than a group, the group has K products.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Summation {
@@ -38,22 +38,22 @@ pub enum Summation {
     /// result is truncated toward zero to `kept` bits of fraction for binary32 accumulators, and rounded to nearest
     /// even for narrower ones.
     Aligned {
-        /// Number of products in a group.
+        /// Number of products along K in a group.
         group: u32,
-        /// Number of bits of each term that are kept below the greatest exponent.
+        /// Number of bits of each term that are kept below the greatest exponent of the terms.
         fraction: u32,
-        /// Number of fraction bits of a binary32 result.
+        /// Number of fraction bits that are kept of a binary32 result.
         kept: u32,
     },
     /// The products of a group and the running sum are added exactly, and rounded to nearest even.
     Exact {
-        /// Number of products in a group.
+        /// Number of products along K in a group.
         group: u32,
     },
     /// The products of a group are added pairwise, then those sums, then the result to the running sum. Every addition
     /// is rounded to nearest even in binary32. Subnormal elements, products and sums become zero.
     Tree {
-        /// Number of products in a group, two or four.
+        /// Number of products along K in a group, two or four.
         group: u32,
     },
     /// The products of a group are truncated toward zero, `fraction` bits below the greatest exponent among them, and
@@ -63,13 +63,13 @@ pub enum Summation {
     /// below the greatest exponent of the group's products and the running sum. If `interleaved`, a running sum whose
     /// exponent lies further below that than `fraction + 1` counts as zero. The total is rounded to nearest even.
     Floored {
-        /// Number of products in a group.
+        /// Number of products along K in a group.
         group: u32,
         /// Number of bits that are kept of the products, and of the running sum, below the greater exponent.
         fraction: u32,
         /// Number of bits that are kept of the sum of a group's products, below the greater exponent.
         fraction_of_sum: u32,
-        /// Whether even and odd products are added separately first.
+        /// Whether the even and the odd products of a group are first added separately.
         interleaved: bool,
     },
 }
@@ -81,7 +81,7 @@ impl Summation {
         matches!(self, Self::Tree { .. })
     }
 
-    /// Number of products in a group, for an MMA whose shape has K `k`.
+    /// Returns the number of products in a group for an MMA whose size along K is `k`: at most `k`, at least 1.
     #[must_use]
     pub fn group(self, k: u32) -> u32 {
         let group = match self {
@@ -96,7 +96,7 @@ impl Summation {
 }
 
 impl Default for Numerics {
-    /// A chain of fused multiply-adds: the assumption if nothing is known.
+    /// Returns the numerics that are assumed if nothing is known: a chain of fused multiply-adds.
     fn default() -> Self {
         Self {
             summation: Summation::Chain,

@@ -11,10 +11,10 @@ use tilewright_layout::{Dim, LinearLayout};
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(deny_unknown_fields))]
 pub struct TensorMemory {
-    /// Number of rows.
+    /// Number of rows of the tensor memory, a power of two.
     #[cfg_attr(test, schemars(range(min = 1, max = 32768)))]
     pub rows: u32,
-    /// Number of columns, each 32 bits wide.
+    /// Number of columns of the tensor memory, each 32 bits wide; a power of two.
     #[cfg_attr(test, schemars(range(min = 1, max = 32768)))]
     pub columns: u32,
     /// Number of rows that one warp can access: warp `w` accesses the rows from `w * warp_rows` modulo `rows` on.
@@ -23,16 +23,16 @@ pub struct TensorMemory {
     /// Minimum number of columns of an allocation; all sizes of allocations are powers of two.
     #[cfg_attr(test, schemars(range(min = 1, max = 32768)))]
     pub least_columns: u32,
-    /// Number of cycles for which a warp moves its rows of one column to or from registers.
+    /// Number of cycles that a warp takes to move its rows of one 32-bit column to or from registers.
     #[cfg_attr(test, schemars(range(min = 0)))]
     pub column_cycles: f64,
     /// Rate of MMA instructions that accumulate in tensor memory, if the accumulator fills all rows: multiply-adds per
     /// cycle of one of the target's `matrix.pipes`, times the bits of an element of the wider operand.
     #[cfg_attr(test, schemars(range(min = 1)))]
     pub bits_per_cycle: u32,
-    /// Evidence for the values.
+    /// Kind of evidence for this entry's values: measured, documented or assumed.
     pub evidence: Evidence,
-    /// Source of the values.
+    /// Origin of this entry's values: a document, a measurement or an assumption.
     #[cfg_attr(test, schemars(regex(pattern = r"\S")))]
     pub source: String,
 }
@@ -41,23 +41,24 @@ pub struct TensorMemory {
 /// 16 bits).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TensorMemoryOperand {
-    /// Role of the operand: `d`, `a`, ...
+    /// Role of the operand in the MMA: `d` (accumulator), `a`, ...
     pub role: String,
     /// Vendor's name of the element type: `f16`, `b32`, ...
     pub element: String,
     /// Width of an element in bits, at most 32; narrower elements are packed in the 32-bit columns.
     pub bits: u32,
-    /// From (row, col) to the tile, dim0 x dim1, with columns of `bits` bits. Positions with a set bit whose basis is
-    /// zero hold nothing.
+    /// Layout from (row, col) to the tile, dim0 x dim1; a column of this layout has `bits` bits. A position (row, col)
+    /// holds no element if one of its set bits has a zero basis.
     pub layout: LinearLayout,
-    /// Row distances between copies of the tile. There is one copy at each sum of a subset of the distances, so that
-    /// the rows of each warp contain a copy. A writer of the tile writes all copies; a reader may read any.
+    /// Distances in rows between copies of the tile. There is one copy at the sum of each subset of the distances, so
+    /// that the rows of each warp contain a copy. An instruction that writes the tile writes all copies; one that reads
+    /// it may read any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub copies: Vec<u64>,
 }
 
 impl TensorMemoryOperand {
-    /// Number of 32-bit columns that the tile takes.
+    /// Returns the number of 32-bit columns that the tile takes.
     #[must_use]
     pub fn columns(&self) -> u64 {
         (u64::from(self.bits) << self.layout.in_bits(Dim::COL)).div_ceil(32)

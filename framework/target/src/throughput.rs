@@ -1,4 +1,4 @@
-//! Throughput of a whole device.
+//! Throughput of a whole GPU: compute units, issue rates and memory bandwidth.
 
 use serde::{Deserialize, Serialize};
 
@@ -37,15 +37,16 @@ pub struct Throughput {
     /// Bytes of shared memory of a compute unit.
     #[cfg_attr(test, schemars(range(min = 1)))]
     pub shared_bytes_per_unit: u32,
-    /// Evidence for the values.
+    /// Kind of evidence for this entry's values: measured, documented or assumed.
     pub evidence: Evidence,
-    /// Source of the values.
+    /// Origin of this entry's values: a document, a measurement or an assumption.
     #[cfg_attr(test, schemars(regex(pattern = r"\S")))]
     pub source: String,
 }
 
 impl Throughput {
-    /// Returns the throughput that is assumed for targets whose files state none; it serves only to rank programs.
+    /// Returns the throughput that is assumed if a target file states none; it serves only to rank plans of one
+    /// program.
     #[must_use]
     pub fn assumed() -> Self {
         Self {
@@ -63,7 +64,8 @@ impl Throughput {
         }
     }
 
-    /// Bytes of global memory that one compute unit moves per cycle if all of them do.
+    /// Returns the bytes of global memory that one compute unit moves per cycle if all compute units share the
+    /// bandwidth.
     #[must_use]
     pub fn bytes_per_cycle(&self) -> f64 {
         self.memory_bandwidth_gbps * 1000.0 / self.clock_mhz / f64::from(self.compute_units)

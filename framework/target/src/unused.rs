@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 pub struct UnusedInstruction {
     /// Mnemonic of the instruction; `{M}`, `{N}` and `{K}` stand for sizes if it has several.
     pub name: String,
-    /// M, N and K of each size, as the vendor counts them.
+    /// M, N and K of each size of the instruction, as the vendor counts them.
     pub shapes: Vec<[u64; 3]>,
-    /// Role and element type of each operand.
+    /// Role (`a`, `b`, ...) and vendor's name of the element type of each operand.
     pub types: Vec<(String, String)>,
     /// The reason why the instruction is not used.
     pub reason: String,
@@ -17,21 +17,21 @@ pub struct UnusedInstruction {
     pub source: String,
 }
 
-/// A plugin's list of unused instructions, in TOML.
+/// A plugin's file of unused instructions, in TOML.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct List {
     groups: Vec<Group>,
 }
 
-/// A group in the list: instructions of the same architectures that are unused for the same reason.
+/// Entry of the list: instructions of the same architectures that are unused for the same reason.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Group {
     architectures: Vec<String>,
     reason: String,
     source: String,
-    /// Roles of the operands, in the order of the types of each form.
+    /// Roles of the operands, in the order of the `types` of each entry of `forms`.
     roles: Vec<String>,
     forms: Vec<Form>,
 }
@@ -49,7 +49,7 @@ impl UnusedInstruction {
     /// `groups` of `forms`.
     ///
     /// # Errors
-    /// The text is no such list.
+    /// The TOML parser's error if the text is no such list.
     pub fn read_list(list: &str, architecture: &str) -> Result<Vec<Self>, toml::de::Error> {
         let mut found = Vec::new();
         for group in toml::from_str::<List>(list)?.groups {

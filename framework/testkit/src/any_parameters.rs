@@ -1,5 +1,5 @@
-//! Generators of requests for layout families with arbitrary parameters: mostly of the right kind, with arbitrary
-//! values.
+//! Generators of requests for layout families with random parameters. Most parameters have the right kind, with
+//! arbitrary values; a few have a wrong kind.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -13,7 +13,7 @@ pub enum Kind {
     Number,
     /// A parameter that is true or false.
     Flag,
-    /// A number for each tensor axis.
+    /// A list of numbers, one for each tensor axis.
     PerAxis,
     /// A list of two or three numbers.
     Few,
@@ -23,7 +23,7 @@ pub enum Kind {
     Order,
     /// A list of basis vectors: tensor coordinates for each of a few index bits.
     Bases,
-    /// A spec of another layout family, such as a parent layout.
+    /// A spec (family name and parameters) of another layout family, such as a parent layout.
     Spec(&'static Signature),
     /// One of the listed words.
     Keyword(&'static [&'static str]),
@@ -40,11 +40,11 @@ pub struct Signature {
     pub name: &'static str,
     /// The name and kind of each parameter of the family.
     pub parameters: &'static [(&'static str, Kind)],
-    /// The families that a parent layout may be of; empty if the family has no parent.
+    /// The allowed families of a parent layout; empty if the family has no parent.
     pub parents: &'static [Signature],
 }
 
-/// Generates a spec (name and parameters) of one of the layout families, and a tensor shape.
+/// Generates random requests: a spec (name and parameters) of one of the layout families, and a tensor shape.
 pub fn any_family_request(families: &'static [Signature]) -> impl Strategy<Value = (FamilySpec, Vec<u64>)> {
     let size =
         prop_oneof![12 => (0..9u32).prop_map(|bits| 1u64 << bits), 1 => any::<u64>(), 1 => Just(1 << 40), 1 => Just(0)];
@@ -92,8 +92,8 @@ fn lists(items: impl Strategy<Value = Vec<Vec<i64>>>) -> impl Strategy<Value = F
     items.prop_map(|items| FamilyAttribute::List(items.iter().map(|item| FamilyAttribute::from(&item[..])).collect()))
 }
 
-/// Generates basis vectors: each is zero or moves along one axis by a power of two, twice the distance of the previous
-/// vector along that axis.
+/// Generates lists of basis vectors over `rank` tensor axes: each vector is zero, or a step along one axis by a power
+/// of two, twice the step of the previous vector along that axis.
 fn units(rank: usize) -> impl Strategy<Value = Vec<Vec<i64>>> {
     vec(0..=rank, 0..6).prop_map(move |axes| {
         let mut next = vec![1i64; rank + 1];
@@ -142,7 +142,7 @@ fn anything() -> impl Strategy<Value = FamilyAttribute> {
     leaf.prop_recursive(3, 80, 70, |inner| vec(inner, 0..70).prop_map(FamilyAttribute::List))
 }
 
-/// Generates `cases` random parameter sets of the families, builds their layouts, and calls `check` with each layout
+/// Generates `cases` random requests for the layout families, builds their layouts, and calls `check` with each layout
 /// that `all` can build.
 ///
 /// Fails if no layout can be built: then all requests were rejected before they reached the code under test.

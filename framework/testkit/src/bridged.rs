@@ -1,4 +1,5 @@
-//! Converts published thread-value layouts (CuTe notation of MMA operands) to linear layouts and checks the conversion.
+//! Converts published thread-value layouts (CuTe notation) of MMA operands to linear layouts, and checks the
+//! conversion.
 //!
 //! Needs the module `thread_value`, which evaluates the same notation independently of the library.
 
@@ -14,8 +15,8 @@ use crate::thread_value::ThreadValue;
 
 /// Returns the layouts of A, B and C of a published MMA atom as linear layouts.
 ///
-/// Each maps (register, lane) to rows and columns of A (M x K), B (K x N) or C (M x N), and to the number of the
-/// independent block if there are several. `None` if a layout is not linear over F2.
+/// Each layout maps (register, lane) to rows and columns of A (M x K), B (K x N) or C (M x N) and, if the atom computes
+/// several independent blocks, to the index of the block. `None` if a layout is not linear over F2.
 pub fn operands(atom: &Value) -> [Option<LinearLayout>; 3] {
     let shape = numbers(&atom["shape_mnk"]);
     let [m, n, k] = shape[..] else { panic!("three sizes: {atom}") };
@@ -30,8 +31,8 @@ pub fn operands(atom: &Value) -> [Option<LinearLayout>; 3] {
     })
 }
 
-/// Converts a published thread-value layout to a linear layout and checks it point by point in both directions. `tile`
-/// lists the axes of its elements, the fastest first.
+/// Converts a published thread-value layout to a linear layout, and checks it at every point in both directions. `tile`
+/// lists the axes of the tile of elements with their sizes, the fastest first.
 ///
 /// `None` if the layout is not linear over F2, which the conversion must report.
 pub fn bridged(text: &str, tile: &[(Dim, u64)]) -> Option<LinearLayout> {
@@ -72,8 +73,8 @@ fn checked(text: &str, tile: &[(Dim, u64)]) -> Option<LinearLayout> {
     Some(ordered.transpose_outs(&outs).expect("all dims"))
 }
 
-/// Normalises a published text: removes spaces, Python's comma after a single element, and doubled parentheses, which
-/// some publications write around a stride.
+/// Normalises the text of a published layout: removes spaces, Python's comma after a single element, and doubled
+/// parentheses, which some publications write around a stride.
 fn plain(text: &str) -> String {
     let mut plain: Vec<char> = text.replace(' ', "").replace(",)", ")").chars().collect();
     while let Some((open, close)) = doubled(&plain) {
@@ -98,14 +99,14 @@ fn doubled(text: &[char]) -> Option<(usize, usize)> {
     pairs.iter().copied().find(|&(from, to)| pairs.contains(&(from + 1, to - 1)))
 }
 
-/// Returns the tile index of every thread's first value, then of every thread's second value, and so on.
+/// Returns the index in the tile of every thread's first value, then of every thread's second value, and so on.
 fn table(published: &ThreadValue) -> Vec<u64> {
     let values = (0..published.size(1)).flat_map(|value| (0..published.size(0)).map(move |thread| (thread, value)));
     values.map(|(thread, value)| published.index(thread, value)).collect()
 }
 
-/// Checks by brute force whether a layout is linear over F2: sizes are powers of two, elements lie in the tile, and the
-/// element at an index is the xor of the elements at the index's single bits.
+/// Checks by brute force whether a thread-value layout is linear over F2: sizes are powers of two, all indices lie in
+/// the tile, and the entry of `table` at an index is the xor of its entries at the index's single bits.
 fn is_linear(published: &ThreadValue, table: &[u64], tile: &[(Dim, u64)]) -> bool {
     let sizes = [published.size(0), published.size(1)].into_iter().chain(tile.iter().map(|&(_, size)| size));
     let elements: u64 = tile.iter().map(|&(_, size)| size).product();

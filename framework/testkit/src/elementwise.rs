@@ -1,4 +1,5 @@
-//! Builds and emulates a kernel that computes one value for each tuple of arguments.
+//! Builds and emulates a kernel that applies a function to buffers element by element, for tests of math functions and
+//! casts.
 
 use tilewright_emulator::{Argument, GlobalMemory, RunLimits, run};
 use tilewright_kernel::{
@@ -10,15 +11,15 @@ use crate::emulator_target::target;
 const LANES: u32 = 8;
 const WARPS: u32 = 8;
 
-/// Emits the address of the element with this index in the buffer that parameter number `parameter` points to.
+/// Emits the address of element number `index` of the buffer whose address is parameter number `parameter`.
 fn emit_address(builder: &mut Builder, parameter: u32, element: Element, index: Value) -> Value {
     let bytes = builder.binary_const(Binary::Mul, index, element.bits() / 8);
     let pointer = builder.parameter(parameter);
     builder.ptr_add(pointer, bytes)
 }
 
-/// Builds a kernel that reads buffers of the element types `from` and writes one of type `to`; each lane computes one
-/// index.
+/// Builds a kernel that reads one buffer of each element type in `from` and writes one of type `to`. Each lane computes
+/// the result at one index with `body`.
 pub fn kernel(from: &[Element], to: Element, body: impl FnOnce(&mut Builder, &[Value]) -> Value) -> Kernel {
     let mut parameters = ["a", "b", "c"][..from.len()]
         .iter()
@@ -44,8 +45,8 @@ pub fn kernel(from: &[Element], to: Element, body: impl FnOnce(&mut Builder, &[V
     builder.finish()
 }
 
-/// Emulates a kernel built by [`kernel`]. The arguments are bits, one list for each buffer; returns the bits of the
-/// results.
+/// Emulates a kernel built by [`kernel`]. `arguments` has the elements' bits, one list for each input buffer; returns
+/// the bits of the results.
 pub fn results(kernel: &Kernel, from: &[Element], to: Element, arguments: &[Vec<u64>]) -> Vec<u64> {
     let module = Module { kernels: vec![kernel.clone()] };
     verify(&module).unwrap_or_else(|error| panic!("{error}"));

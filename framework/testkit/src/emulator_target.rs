@@ -1,4 +1,4 @@
-//! A small invented target for tests of the emulator: 4 or 8 lanes, 8 banks of 4 bytes.
+//! A small invented target for tests of the emulator: warps of 4 or 8 lanes, 8 banks of 4 bytes.
 
 use tilewright_emulator::{Argument, Fault, GlobalMemory, RunLimits, RunReport, run};
 use tilewright_kernel::{Kernel, text};
@@ -25,7 +25,7 @@ fn cost(cycles: f64) -> Cost {
     Cost { cycles, latency: 10.0, evidence: Evidence::Assumed, source: "invented".to_owned() }
 }
 
-/// Returns the invented target; a warp observes its own loads and stores in program order iff `warp_ordered`.
+/// Returns the invented target; a warp observes its own accesses to shared memory in program order iff `warp_ordered`.
 pub fn target(warp_ordered: bool) -> TargetDescription {
     use Direction::{Load, Store};
     TargetDescription {
@@ -95,17 +95,18 @@ pub fn target(warp_ordered: bool) -> TargetDescription {
     }
 }
 
-/// Parses the text of a module that has one kernel; returns the kernel.
+/// Parses the text of a module (kernel IR) that has one kernel; returns the kernel.
 pub fn kernel(text: &str) -> Kernel {
     let module = text::parse(text).expect("the test's text parses");
     assert_eq!(module.kernels.len(), 1);
     module.kernels.into_iter().next().expect("one kernel")
 }
 
-/// Builds a kernel of 8 lanes and `warps` warps, without parameters, whose body ends with `body`.
+/// Builds a kernel with warps of 8 lanes and `warps` warps, without parameters, whose text ends with the statements
+/// `body`.
 ///
-/// Before `body`, these values are defined: `%0` (lane), `%1` (warp), `%2` = 0, `%3` = 1, `%4` = 4, `%5` (address of
-/// the first shared buffer, 256 bytes) and `%6` (of the second, 64 bytes).
+/// Before `body`, these values are defined: `%0` (lane), `%1` (warp), `%2` = 0, `%3` = 1, `%4` = 4, `%5` (address of a
+/// shared buffer of 256 bytes) and `%6` (address of a shared buffer of 64 bytes).
 pub fn body(warps: u32, body: &str) -> Kernel {
     kernel(&format!(
         "kernel tested() lanes 8 warps {warps} {{
@@ -123,13 +124,14 @@ pub fn body(warps: u32, body: &str) -> Kernel {
     ))
 }
 
-/// Emulates one block of the kernel that [`body`] builds from this text.
+/// Emulates one block of the kernel that [`body`] builds from the statements `text`.
 pub fn run_body(warps: u32, text: &str, warp_ordered: bool) -> Result<RunReport, Fault> {
     let limits = RunLimits { steps: 10_000, ..RunLimits::default() };
     run(&body(warps, text), &target(warp_ordered), [1, 1, 1], &[], &mut GlobalMemory::new(), &limits)
 }
 
-/// Emulates one block of a kernel whose only parameter is an output buffer, and returns the buffer's contents.
+/// Emulates one block of the kernel `text`, whose only parameter is an output buffer of `bytes` bytes; returns its
+/// contents.
 pub fn written(text: &str, bytes: usize) -> Vec<u8> {
     let mut memory = GlobalMemory::new();
     let buffer = memory.allocate(bytes);
@@ -139,8 +141,8 @@ pub fn written(text: &str, bytes: usize) -> Vec<u8> {
     memory.read_all(buffer).expect("all is written").to_vec()
 }
 
-/// Emulates one statement that computes `%8` from `%5` and `%6`, for every pair of inputs; `from` and `to` are the type
-/// and the size in bytes of inputs and result. Uses 8 lanes a block and as many blocks as needed. Returns the bits of
+/// Emulates one statement that computes `%8` from `%5` and `%6`, for every pair of inputs. `from` and `to` are the type
+/// and the size in bytes of an input and of the result. Uses blocks of 8 lanes, as many as needed. Returns the bits of
 /// each result.
 pub fn apply(from: (&str, usize), to: (&str, usize), statement: &str, pairs: &[(u64, u64)]) -> Vec<u64> {
     let ((from, from_bytes), (to, to_bytes)) = (from, to);

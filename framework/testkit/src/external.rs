@@ -20,7 +20,7 @@ pub struct Need {
 }
 
 impl Need {
-    /// Requires a tool; `found` is the result of its search, whose error lists the searched places.
+    /// Requires a tool; `found` is the result of the search for it, whose error lists the searched paths.
     pub fn tool(name: &str, found: Result<PathBuf, impl Display>) -> Self {
         Self::of(name, found.err().map(|error| error.to_string()))
     }
@@ -31,16 +31,16 @@ impl Need {
         Self::of(name, missing)
     }
 
-    /// Requires a file or folder of the data outside of the repository.
+    /// Requires the file or folder `path` of the test data outside of the repository.
     pub fn shared(path: &str) -> Self {
         let file = shared_data::path(path);
         let missing = (!file.exists()).then(|| format!("{} does not exist", file.display()));
         Self::of(&format!("shared/{path}"), missing)
     }
 
-    /// Any other requirement: `missing` is the reason if the machine lacks it, and `None` if the machine has it.
+    /// Requires anything else: `missing` is the reason if the machine lacks it, and `None` if the machine has it.
     pub fn of(name: &str, missing: Option<String>) -> Self {
-        // A reason is one line, so that the list of ignored tests can be searched.
+        // A reason is made one line, so that the list of ignored tests can be searched line by line.
         let missing = missing.map(|why| why.split_whitespace().collect::<Vec<_>>().join(" "));
         Self { name: name.to_owned(), missing }
     }

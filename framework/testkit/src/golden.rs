@@ -9,7 +9,8 @@ pub fn blesses() -> bool {
     std::env::var_os("TILEWRIGHT_BLESS").is_some_and(|value| !value.is_empty() && value != "0")
 }
 
-/// Fails if the golden file differs from `actual`; if [`blesses`], writes `actual` to the file instead.
+/// Fails if the golden file (expected text in the repository) differs from `actual`; if [`blesses`], writes `actual` to
+/// the file instead.
 pub fn check(file: &Path, actual: &str) {
     if blesses() {
         return std::fs::write(file, actual).unwrap_or_else(|error| panic!("{}: {error}", file.display()));

@@ -10,10 +10,10 @@ use tilewright_layout::{
 
 use crate::shared_data;
 
-/// The known answers that a test reads: a sample, or all.
+/// The known answers (results of Triton or of a vendor's tool) that a test reads: a sample, or all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answers {
-    /// The committed sample, which every machine has.
+    /// The sample in the repository, which every machine has.
     SampleLayout,
     /// The sample and the full file outside of the repository.
     All,
@@ -53,7 +53,7 @@ pub fn rows(text: &str) -> Vec<Value> {
     text.lines().filter(|line| !line.is_empty()).map(parse).collect()
 }
 
-/// Runs `check` on every row that passes `takes`, and fails with the ids and reasons of the rows that disagree.
+/// Runs `check` on every row for which `takes` is true, and fails with the ids and reasons of the rows that disagree.
 pub fn all_agree(rows: &[Value], takes: impl Fn(&Value) -> bool, check: impl Fn(&Value) -> Result<(), String>) {
     let taken: Vec<_> = rows.iter().filter(|row| takes(row)).collect();
     let failures: Vec<_> =

@@ -55,7 +55,7 @@ pub fn all_texts_are_as_printed(texts: &str, families: &dyn Families) {
     all_agree(&rows(texts), |_| true, |row| check_round_trip(row, families));
 }
 
-/// Checks the round trips of every known layout whose families are served.
+/// Checks the round trips of every layout among the known answers, except layouts of families that `families` lacks.
 pub fn all_layouts_come_back(answers: Answers, sample: &str, families: &dyn Families) {
     let served = |row: &Value| !matches!(resolve(row, families), Err(FamilyError::Unknown { .. }));
     all_agree(&answers.rows(sample, "oracle/layouts.jsonl"), served, |row| check_round_trip(row, families));

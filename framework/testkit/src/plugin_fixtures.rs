@@ -8,7 +8,7 @@ use tilewright_kernel::{Kernel, Launch, Module, Region};
 
 static NEXT: AtomicU32 = AtomicU32::new(0);
 
-/// Returns a path for a temporary file of this test run.
+/// Returns the path of a temporary file `name` in a new directory of this test run.
 pub fn scratch(name: &str) -> PathBuf {
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     let directory = libraries().with_file_name("tmp").join(format!("{}-{number}", std::process::id()));
@@ -21,7 +21,7 @@ fn plugin_crate() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../plugin"))
 }
 
-/// Runs the C compiler in the folder of the test plugins' sources.
+/// Runs the C compiler in the folder of the test plugins' sources, with the folder of the C header as an include path.
 pub fn cc(compiler: &str, arguments: &[&str]) -> std::process::Output {
     let root = plugin_crate();
     Command::new(compiler)
@@ -43,24 +43,24 @@ fn built(name: &str, arguments: &[&str]) -> PathBuf {
     out
 }
 
-/// Builds a shared library of one C file.
+/// Builds a shared library from the C file `source`, with the compiler arguments `defines`; returns its path.
 pub fn c_library(source: &str, defines: &[&str]) -> PathBuf {
     let mut arguments = vec!["-shared", "-fPIC", "-D_POSIX_C_SOURCE=200809L", source];
     arguments.extend(defines);
     built("libplugin.so", &arguments)
 }
 
-/// Builds a program of one C file.
+/// Builds a program from the C file `source`; returns its path.
 pub fn c_program(source: &str) -> PathBuf {
     built("program", &[source, "-ldl"])
 }
 
-/// Builds the C plugin that violates the plugin interface as `case` names; returns its path.
+/// Builds the C plugin that violates the rule `case` of the plugin interface; returns its path.
 pub fn hostile(case: &str) -> PathBuf {
     c_library("hostile.c", &[&format!("-DCASE={case}")])
 }
 
-/// Builds the well-behaved plugin in plain C; returns its path.
+/// Builds the plugin in plain C that obeys the plugin interface; returns its path.
 pub fn plain() -> PathBuf {
     c_library("plain.c", &[])
 }
@@ -70,13 +70,13 @@ pub fn plain_of_1_0() -> PathBuf {
     c_library("plain.c", &["-I", "abi-1.0"])
 }
 
-/// Returns cargo's directory of libraries, which also has this test's executable.
+/// Returns cargo's output directory of this test's executable, which also has the libraries that cargo built.
 pub fn libraries() -> PathBuf {
     let executable = std::env::current_exe().expect("this test's executable");
     executable.parent().expect("its directory").to_owned()
 }
 
-/// Returns the path of the test plugin in Rust.
+/// Returns the path of the test plugin's shared library, which is written in Rust.
 pub fn fixture() -> PathBuf {
     libraries().join(format!("libtilewright_fixture_plugin{}", std::env::consts::DLL_SUFFIX))
 }

@@ -11,11 +11,11 @@ use super::types::{LayoutName, TileType, WriteLayout, write_types};
 pub enum Attribute {
     /// A unit attribute: its presence is its value.
     Unit,
-    /// A bool.
+    /// A bool: `true` or `false`.
     Bool(bool),
     /// An integer or floating-point number: its bits and its type.
     Number(TypedNumber),
-    /// A string.
+    /// A string, written in quotes.
     Text(Arc<str>),
     /// A symbol, the name of a function or another definition of the module: `@name`.
     Symbol(Arc<str>),
@@ -28,17 +28,17 @@ pub enum Attribute {
     Array(TileType, Vec<u64>),
     /// The elements of a constant tensor: `dense<0.0> : tensor<4xf32>`.
     Dense(Dense),
-    /// A type.
+    /// A type of the tile IR.
     Type(TileType),
     /// A dictionary in braces.
     Dictionary(Attributes),
-    /// The name of a layout.
+    /// A layout: a family with its parameters, `#ttg.blocked<{...}>`, or the alias of one.
     Layout(LayoutName),
     /// An attribute of an unknown dialect, as text: `#dialect.name<...>`.
     Foreign(Arc<str>),
 }
 
-/// A number with its type.
+/// A number with its type, as bits.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct TypedNumber {
     /// The bits of the number; those above the type's width are zero.
@@ -61,13 +61,13 @@ pub struct Dense {
 pub struct Attributes(Vec<(Arc<str>, Attribute)>);
 
 impl Attributes {
-    /// The attribute with this name; `None` if there is none.
+    /// Returns the attribute with this name; `None` if there is none.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Attribute> {
         self.find_index(name).ok().map(|index| &self.0[index].1)
     }
 
-    /// Sets an attribute, and returns the previous one.
+    /// Sets the attribute with this name; returns its previous value, or `None` if there was none.
     pub fn set(&mut self, name: &str, value: impl Into<Attribute>) -> Option<Attribute> {
         let value = value.into();
         match self.find_index(name) {
@@ -79,12 +79,12 @@ impl Attributes {
         }
     }
 
-    /// Removes and returns an attribute.
+    /// Removes the attribute with this name, and returns its value; `None` if there was none.
     pub fn remove(&mut self, name: &str) -> Option<Attribute> {
         self.find_index(name).ok().map(|index| self.0.remove(index).1)
     }
 
-    /// All attributes with their names.
+    /// Iterates over all attributes with their names, in ascending order of the names.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &Attribute)> {
         self.0.iter().map(|(name, value)| (&**name, value))
     }
@@ -116,8 +116,8 @@ impl TypedNumber {
 }
 
 impl Attribute {
-    /// An integer attribute, truncated to the width of its type; for a tensor type, a constant with that value in all
-    /// elements.
+    /// Creates an integer attribute, with `value` truncated to the width of the type; for a tensor type, a constant
+    /// tensor with that value in all elements.
     #[must_use]
     pub fn integer(value: i64, ty: TileType) -> Self {
         let kept = match ty.element() {
@@ -127,7 +127,8 @@ impl Attribute {
         Self::of_bits(kept, ty)
     }
 
-    /// A number attribute with these bits; for a tensor type, a constant with these bits in all elements.
+    /// Creates a number attribute with these bits; for a tensor type, a constant tensor with these bits in all
+    /// elements.
     pub(crate) fn of_bits(bits: u64, ty: TileType) -> Self {
         match ty {
             TileType::Tensor(_) => Self::Dense(Dense { ty, elements: [bits].into() }),
@@ -296,7 +297,7 @@ pub(super) fn write_quoted(f: &mut dyn fmt::Write, text: &str) -> fmt::Result {
     f.write_str("\"")
 }
 
-/// Writes a number without its type.
+/// Writes the number that `bits` encode in the type `ty`, without the type.
 pub(super) fn write_bits(f: &mut dyn fmt::Write, bits: u64, ty: &TileType) -> fmt::Result {
     match ty {
         TileType::Float(float) => f.write_str(&decimal::text(*float, bits)),

@@ -29,29 +29,30 @@ macro_rules! handle {
 }
 
 handle!(
-    /// A value: a result of an operation, or a block argument.
+    /// Handle of a value: a result of an operation, or a block argument.
     Value
 );
 handle!(
-    /// An operation.
+    /// Handle of an operation.
     Op
 );
 handle!(
-    /// A basic block.
+    /// Handle of a basic block.
     Block
 );
 handle!(
-    /// A region: a list of blocks that belongs to an operation or to the function; the first block is the entry.
+    /// Handle of a region: a list of blocks that belongs to an operation or to the function; the first block is the
+    /// entry.
     Region
 );
 
-/// The values of an operation, usually few.
+/// The operands or results of an operation, usually few.
 pub type Values = SmallVec<[Value; 4]>;
 
-/// An operation.
+/// An operation: its definition, operands, results, attributes and regions.
 #[derive(Debug, Clone)]
 pub struct Operation {
-    /// The definition of the operation, from a dialect file.
+    /// The definition of the operation, from its row in a dialect file.
     pub definition: Arc<Definition>,
     /// The operands, group by group. A group has the operands of one name in the definition.
     pub operands: Values,
@@ -63,11 +64,11 @@ pub struct Operation {
     pub result_groups: SmallVec<[u32; 2]>,
     /// The attributes, except those that equal the default of the definition.
     pub attributes: Attributes,
-    /// The regions of the operation.
+    /// Handles of the regions of the operation.
     pub regions: SmallVec<[Region; 1]>,
     /// The blocks that a terminator may branch to, with their block arguments.
     pub successors: SmallVec<[Successor; 1]>,
-    /// Source location.
+    /// Source location of the operation.
     pub location: Location,
 }
 
@@ -76,7 +77,7 @@ pub struct Operation {
 pub struct Successor {
     /// The block that control continues at.
     pub block: Block,
-    /// The range of the terminator's operands that are passed as block arguments.
+    /// The range of the terminator's operands whose values become the block arguments of this successor.
     pub operands: std::ops::Range<usize>,
 }
 
@@ -89,7 +90,7 @@ pub struct Location {
     pub written: Option<Arc<str>>,
 }
 
-/// Where a value is defined.
+/// The operation or block that defines a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ValueOrigin {
     /// The operation, and the index of the value among its results.
@@ -183,13 +184,13 @@ impl Body {
         Value(to_u32(self.values.len() - 1))
     }
 
-    /// The operation of a handle.
+    /// Returns the operation with this handle.
     #[must_use]
     pub fn op(&self, op: Op) -> &Operation {
         &self.ops[op.index()]
     }
 
-    /// A mutable reference to an operation.
+    /// Returns a mutable reference to the operation with this handle.
     pub fn op_mut(&mut self, op: Op) -> &mut Operation {
         &mut self.ops[op.index()]
     }
@@ -228,7 +229,7 @@ impl Body {
         self.values[value.index()].ty = ty;
     }
 
-    /// Returns where a value is defined: by which operation, or as an argument of which block.
+    /// Returns the operation or block that defines a value, with the value's index among the results or arguments.
     #[must_use]
     pub fn origin(&self, value: Value) -> ValueOrigin {
         self.values[value.index()].origin
@@ -251,37 +252,37 @@ impl Body {
         self.values[value.index()].name = Some(name.into());
     }
 
-    /// The number of values.
+    /// Returns the number of values that were created in this body, unused ones included.
     #[must_use]
     pub fn value_count(&self) -> usize {
         self.values.len()
     }
 
-    /// All values, in order of creation.
+    /// Iterates over all values that were created in this body, in order of creation.
     pub fn values(&self) -> impl Iterator<Item = Value> + use<> {
         (0..self.values.len() as u32).map(Value)
     }
 
-    /// The number of operations.
+    /// Returns the number of operations that were created in this body, removed ones included.
     #[must_use]
     pub fn op_count(&self) -> usize {
         self.ops.len()
     }
 
-    /// The operands in the group with this name; empty if the operation has no such group.
+    /// Returns the operands of `op` in the operand group with this name; empty if the operation has no such group.
     #[must_use]
     pub fn operands(&self, op: Op, group: &str) -> &[Value] {
         let operation = self.op(op);
         operation.definition.operand_group(group).map_or(&[], |group| operation.operand_group(group))
     }
 
-    /// The first operand in the group with this name; `None` if there is none.
+    /// Returns the first operand of `op` in the operand group with this name; `None` if there is none.
     #[must_use]
     pub fn operand(&self, op: Op, group: &str) -> Option<Value> {
         self.operands(op, group).first().copied()
     }
 
-    /// All operations of a region and of nested regions, in pre-order.
+    /// Returns all operations of a region and of the regions nested in it, in pre-order.
     #[must_use]
     pub fn walk(&self, region: Region) -> Vec<Op> {
         let mut found = Vec::new();
@@ -294,7 +295,7 @@ impl Body {
         found
     }
 
-    /// An operation and all operations in its regions, in pre-order.
+    /// Returns an operation and all operations in its regions, in pre-order.
     #[must_use]
     pub fn walk_op(&self, op: Op) -> Vec<Op> {
         let inner = self.op(op).regions.iter().flat_map(|region| self.walk(*region));
@@ -307,7 +308,7 @@ impl Body {
 }
 
 impl Operation {
-    /// An operation without operands and attributes.
+    /// Creates an operation without operands, results and attributes.
     #[must_use]
     pub fn new(definition: Arc<Definition>) -> Self {
         Self {
@@ -323,13 +324,13 @@ impl Operation {
         }
     }
 
-    /// The operands in the group with this index.
+    /// Returns the operands in the operand group with this index in the definition.
     #[must_use]
     pub fn operand_group(&self, group: usize) -> &[Value] {
         group_values(&self.operands, &self.group_sizes, group)
     }
 
-    /// The results in the group with this index.
+    /// Returns the results in the result group with this index in the definition.
     #[must_use]
     pub fn result_group(&self, group: usize) -> &[Value] {
         group_values(&self.results, &self.result_groups, group)

@@ -18,19 +18,20 @@ impl Body {
         self.constant(value).and_then(Attribute::as_integer)
     }
 
-    /// Whether a condition is a constant other than zero.
+    /// Whether a condition is known to be true: a constant other than zero.
     pub(crate) fn is_always(&self, condition: Value) -> bool {
         self.constant_integer(condition).is_some_and(|value| value != 0)
     }
 
-    /// Whether all elements of a value are zero.
+    /// Whether all elements of a value are known to be zero: it is a zero constant, or a splat, broadcast,
+    /// transposition, `tt.expand_dims` or layout conversion of one.
     #[must_use]
     pub fn is_zero(&self, value: Value) -> bool {
         let passes = [tt::SPLAT, tt::BROADCAST, tt::EXPAND_DIMS, tt::TRANS, ttg::CONVERT_LAYOUT];
         self.all_elements(value, &passes, |bits| bits == 0)
     }
 
-    /// Whether a value is a constant that has no zero element.
+    /// Whether no element of a value is zero: it is a constant without zeros, or a splat of one.
     pub(crate) fn is_nonzero(&self, value: Value) -> bool {
         self.all_elements(value, &[tt::SPLAT], |bits| bits != 0)
     }

@@ -5,7 +5,7 @@
 
 use super::types::Float;
 
-/// The text of a number: in decimal if that parses back to the same bits, otherwise the bits in hexadecimal.
+/// Returns the text of a number: in decimal if that parses back to the same bits, otherwise the bits in hexadecimal.
 pub(super) fn text(float: Float, bits: u64) -> String {
     let value = float.decode(bits);
     let is_same = |text: &String| text.parse().ok().and_then(|read| float.encode(read)) == Some(bits);
@@ -23,7 +23,7 @@ struct Digits {
 }
 
 impl Digits {
-    /// The exponent of ten of the first digit.
+    /// Returns the exponent of ten of the first digit.
     fn first(&self) -> i32 {
         self.last + self.digits.len() as i32 - 1
     }

@@ -10,13 +10,13 @@ use super::types::FunctionType;
 /// A program: functions that call each other, with one or more entry functions.
 #[derive(Debug, Clone, Default)]
 pub struct TileModule {
-    /// Module attributes: warps, lanes, the target, ...
+    /// Attributes of the module, such as the numbers of warps and lanes (`ttg.num-warps`, `ttg.threads-per-warp`).
     pub attributes: Attributes,
     /// The functions; their names differ.
     pub functions: Vec<Function>,
     /// The layouts and types that the text names, used or not: `#name = ...`, `!name = ...`.
     pub aliases: Vec<Attribute>,
-    /// Source location.
+    /// Source location of the module.
     pub location: Location,
     /// The rules by which the module is verified: those of the dialects with which its text was parsed.
     pub rules: VerifyRules,
@@ -39,19 +39,19 @@ pub struct Function {
     pub attributes: Attributes,
     /// The body of the function; `None` for a declaration. The arguments of its first block are the function's.
     pub body: Option<Body>,
-    /// Source location.
+    /// Source location of the function.
     pub location: Location,
 }
 
 /// The visibility of a symbol, as in MLIR.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Visibility {
-    /// Not stated in the text; equivalent to `public`.
+    /// Not stated in the text; equivalent to public.
     #[default]
     Unsaid,
     /// Visible everywhere, and launchable.
     Public,
-    /// Visible in the module.
+    /// Visible only in the module.
     Private,
     /// Visible in enclosing modules.
     Nested,

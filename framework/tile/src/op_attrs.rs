@@ -2,16 +2,16 @@
 //!
 //! No dialect row defines these attributes: they do not change the semantics of a program.
 
-/// Names the MMA instruction of a dot, a row of the target's instruction table.
+/// Names the MMA instruction that executes a dot, an entry of the target's instruction table.
 pub const INSTRUCTION: &str = "tw.instruction";
 
-/// Number of adjacent elements along K that a lane has of a dot's operands.
+/// Number of adjacent elements along K that a lane holds of each operand of a dot.
 pub const K_WIDTH: &str = "tw.kWidth";
 
 /// For each of a dot's operands A and B, 1 if adjacent elements in memory are adjacent along K, 0 if along M or N.
 pub const ALONG_K: &str = "tw.alongK";
 
-/// Number of adjacent columns that a lane has of a dot's result.
+/// Number of adjacent columns that a lane holds of a dot's result.
 pub const COLUMNS_PER_LANE: &str = "tw.columnsPerLane";
 
 /// Numbers of warps along M and along N of a dot (Triton `warpsPerCTA`).
@@ -23,7 +23,7 @@ pub const SWAP_AB: &str = "tw.swapAB";
 /// Number of lanes along M of a dot with [`WARPS_ALONG`] that is lowered to FMAs.
 pub const LANES_ALONG: &str = "tw.lanesAlong";
 
-/// Marks a dot whose warps all divide M, so that each has entire rows of the result.
+/// Marks a dot whose warps are all along M, so that each warp has entire rows of the result.
 pub const WARPS_ALONG_M: &str = "tw.warpsAlongM";
 
 /// Marks an asynchronous `tt.dot`: its result is used only after a `tw.mma_wait` (Triton `warp_group_dot_wait`).

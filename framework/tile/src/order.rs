@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::{Block, Body, Region};
 
-/// The reachable blocks in reverse post-order: each block follows its dominators.
+/// Returns the reachable blocks of a region in reverse post-order: each block follows its dominators.
 pub(super) fn reachable(body: &Body, region: Region) -> Vec<Block> {
     let Some(entry) = body.blocks(region).first().copied() else { return Vec::new() };
     let mut known = HashSet::from([entry]);
@@ -25,7 +25,7 @@ pub(super) fn reachable(body: &Body, region: Region) -> Vec<Block> {
     order
 }
 
-/// The reachable blocks in reverse post-order, then the unreachable ones.
+/// Returns the reachable blocks of a region in reverse post-order, then the unreachable ones.
 pub(super) fn reverse_post_order(body: &Body, region: Region) -> Vec<Block> {
     let mut order = reachable(body, region);
     let known: HashSet<Block> = order.iter().copied().collect();
@@ -33,7 +33,7 @@ pub(super) fn reverse_post_order(body: &Body, region: Region) -> Vec<Block> {
     order
 }
 
-/// The successors of a block, in the order of its terminator.
+/// Returns the successors of a block, in the order of its terminator's list.
 pub(super) fn successors(body: &Body, block: Block) -> Vec<Block> {
     let last = body.ops(block).last();
     last.map_or_else(Vec::new, |last| body.op(*last).successors.iter().map(|successor| successor.block).collect())

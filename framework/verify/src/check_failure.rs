@@ -63,7 +63,7 @@ pub enum CheckFailure {
     /// The planned sectors of global memory differ from those that were touched.
     #[error("{what}: the plan counts {planned} sectors of global memory, {executed} were touched")]
     Transactions {
-        /// The accesses that touch the sectors.
+        /// Text that names the accesses that touch the sectors, e.g. `loads`.
         what: &'static str,
         /// Predicted number of sectors.
         planned: u64,
@@ -73,7 +73,7 @@ pub enum CheckFailure {
     /// A count is below the lower bound of all plans.
     #[error("{what}: {executed} were executed, below the bound of {bound}")]
     Bound {
-        /// The operations that are counted.
+        /// Text that names the counted operations, e.g. `shuffles`.
         what: &'static str,
         /// The count of the execution.
         executed: u64,

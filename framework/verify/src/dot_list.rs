@@ -11,13 +11,13 @@ use std::fmt;
 /// One dot of the conformance suite: a product `a * b` of a shape and element types.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Dot {
-    /// M, N and K of the dot.
+    /// Sizes M, N and K of the dot, in elements.
     pub shape: [u64; 3],
-    /// Element type of `a`.
+    /// Element type of `a`, e.g. `f16`.
     pub a: &'static str,
-    /// Element type of `b`.
+    /// Element type of `b`, e.g. `f16`.
     pub b: &'static str,
-    /// Element type of the accumulator.
+    /// Element type of the accumulator, e.g. `f32`.
     pub accumulator: &'static str,
 }
 

@@ -53,7 +53,7 @@ impl<'a> EmulatedDevice<'a> {
         Self { limits, ..self }
     }
 
-    /// The report of the last launch; `None` if it did not complete.
+    /// Returns the report of the last launch; `None` if it did not complete.
     #[must_use]
     pub fn report(&self) -> Option<RunReport> {
         self.last_run.as_ref().and_then(|last_run| last_run.as_ref().ok().copied())

@@ -11,8 +11,8 @@ use super::check_failure::CheckFailure;
 pub struct ExpectedCounts {
     /// Predicted counts of the warp that executes the most operations.
     pub planned: Counts,
-    /// Selects the counts of an execution that are compared with `planned`; reading the results out may add to the
-    /// others.
+    /// A function that keeps the counts of an execution that are compared with `planned`, and clears the others, to
+    /// which reading the results out may add.
     pub compared: fn(Counts) -> Counts,
     /// Whether an execution may take more shared-memory wavefronts for loads than planned, because their addresses
     /// depend on data.

@@ -1,5 +1,5 @@
 //! Test cases of moves between registers and tensor memory, and of copies from shared to tensor memory: each element of
-//! the tile must arrive at its location. A copy must write every copy of the tile.
+//! the tile must arrive at its location. If a copy replicates the tile, all replicas are checked.
 
 use super::exact::scrambled;
 use super::issue_operands::{ExpectedField, IssueOperands, bytes_of, filled, for_each_register, put, register_bytes};
@@ -46,7 +46,7 @@ impl IssueOperands {
     }
 
     /// Creates the operands and the expected result of an instruction that copies a tile from shared to tensor memory.
-    /// The copies of the tile there are read as registers, by moves of the instruction table of `context`.
+    /// All replicas of the tile there are read as registers, by moves of the instruction table of `context`.
     pub(super) fn tensor_copy(row: &Instruction, context: PlanContext<'_>) -> Result<Self, String> {
         let mut contents = Vec::new();
         let mut found = None;

@@ -25,9 +25,9 @@ pub struct TestCase {
 pub struct TestLaunch {
     /// Name of the kernel.
     pub kernel: String,
-    /// Number of blocks along the three axes.
+    /// Number of blocks along x, y and z of the grid.
     pub grid: LaunchGrid,
-    /// One argument for each parameter.
+    /// One argument for each parameter of the kernel.
     pub arguments: Vec<CaseValue>,
     /// The buffers that the arguments refer to.
     pub buffers: Vec<TestBuffer>,
@@ -52,7 +52,7 @@ impl TestLaunch {
     }
 }
 
-/// A buffer of a test case.
+/// A buffer in global memory that a test case gives to the kernel, with its expected contents.
 #[derive(Debug, Clone)]
 pub struct TestBuffer {
     /// Contents before the launch, and expected contents after it.
@@ -79,7 +79,7 @@ pub struct Predicted {
     pub counts: Option<Counts>,
     /// Number of cycles of the block in one round, by the target's cost table.
     pub cycles: f64,
-    /// Number of bytes of shared memory.
+    /// Bytes of shared memory that a block takes.
     pub shared_bytes: u64,
 }
 
@@ -137,7 +137,7 @@ impl fmt::Debug for Legend {
     }
 }
 
-/// Initial value of the bytes of outputs.
+/// Initial value of each byte of an output buffer, so that bytes that the kernel does not write are detected.
 const NOISE: u8 = 0xa5;
 
 impl TestCase {

@@ -146,8 +146,8 @@ impl MmaRounding {
         groups * (group + 1.0)
     }
 
-    /// Returns the number x of the module's comment for `k` products and an accumulator with `fraction` fraction bits,
-    /// without earlier rounding of operands.
+    /// Returns the error bound relative to the sum of the products' magnitudes (x in the module's comment), for `k`
+    /// products and an accumulator with `fraction` fraction bits, if operands were not rounded before.
     fn relative(&self, k: u64, fraction: u32) -> f64 {
         let (groups, group) = self.groups(k);
         let (u, last) = (half_of(fraction), |bits: u32| (-f64::from(bits)).exp2());

@@ -1,7 +1,7 @@
 //! Sets the run paths of the shared library (its own directory, where an installation puts LLVM, and the LLVM of this
 //! build) and writes the manifest next to it.
 //!
-//! Files from elsewhere in the repository are in `build` and `answers` as links; a package has copies of them.
+//! Files from elsewhere in the repository are symbolic links in `build` and `answers`; a published package has copies.
 
 #[path = "build/architectures.rs"]
 mod architectures;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use tilewright_plugin::{CompileError, ExternalTool, ToolError};
 
-/// The external linker `lld`.
+/// The external linker `lld`, which makes code objects.
 const LLD: ExternalTool = ExternalTool {
     program: "rust-lld",
     variable: "TILEWRIGHT_LLD",

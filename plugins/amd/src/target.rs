@@ -1,4 +1,4 @@
-//! The targets of this vendor.
+//! The targets of this vendor: GPUs, each with layout families, instructions and code generation.
 
 use super::architectures::ARCHITECTURES;
 use super::device;

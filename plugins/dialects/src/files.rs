@@ -5,7 +5,7 @@ use tilewright_tile::op::{DialectError, Dialects};
 
 use crate::rules::RULE_SETS;
 
-/// Names and texts of the dialect files; each file lists the tile operations of a vendor.
+/// Names and texts of the dialect files. Each file lists the tile operations of one dialect of a vendor.
 pub const FILES: &[(&str, &str)] = &[
     ("amdg.toml", include_str!("../amdg.toml")),
     ("nvws.toml", include_str!("../nvws.toml")),
@@ -16,7 +16,7 @@ pub const FILES: &[(&str, &str)] = &[
     ("ttng.toml", include_str!("../ttng.toml")),
 ];
 
-/// Returns the vendor-neutral dialects and those of all vendors.
+/// Returns the neutral dialects together with the dialects of all vendors.
 ///
 /// # Panics
 /// Never: the files are part of the library, and tests parse each of them.
@@ -29,16 +29,16 @@ pub fn all() -> Dialects {
     dialects
 }
 
-/// Adds the rules and the dialect files of all vendors.
+/// Adds the verifier rules and the dialect files of all vendors to `dialects`.
 ///
 /// # Errors
-/// [`DialectError`] if `dialects` has a rule of the same name.
+/// Returns [`DialectError`] if `dialects` already has a rule or dialect with the same name.
 pub fn add_all(dialects: &mut Dialects) -> Result<(), DialectError> {
     RULE_SETS.iter().try_for_each(|rules| dialects.register(rules))?;
     FILES.iter().try_for_each(|(file, text)| dialects.add(file, text))
 }
 
-/// Names and texts of the import tables, which map vendors' operations to neutral ones.
+/// Names and texts of the import tables, which map vendors' operations and library functions to neutral operations.
 pub const IMPORTS: &[(&str, &str)] = &[
     ("amdg.toml", include_str!("../imports/amdg.toml")),
     ("imf.toml", include_str!("../imports/imf.toml")),
@@ -50,7 +50,7 @@ pub const IMPORTS: &[(&str, &str)] = &[
     ("ttng.toml", include_str!("../imports/ttng.toml")),
 ];
 
-/// Returns the import tables of all vendors, which map their operations to neutral ones.
+/// Returns the import tables of all vendors, which map vendors' operations to neutral operations.
 ///
 /// # Panics
 /// Never: the tables are part of the library, and tests parse each of them.

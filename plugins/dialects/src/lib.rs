@@ -1,9 +1,9 @@
-//! Vendors' dialects of tile programs, for all targets.
+//! The vendors' dialects of tile programs, independent of the compilation target.
 //!
-//! Each `*.toml` file of this folder lists the operations of one dialect, in the form that the neutral dialects have in
-//! [`tilewright_tile::op`]. [`RULE_SETS`] has the verifier's rules: functions that the rows of these files name, and
-//! rules of vendors' layout families ([`tilewright_tile::rules`]). A program is parsed with all dialects: it may use a
-//! vendor's operations and still be compiled for other targets.
+//! Each `*.toml` file of this folder lists the operations of one dialect, in the same form as the neutral dialects in
+//! [`tilewright_tile::op`]. [`RULE_SETS`] has the rules of the verifier: functions that entries of these files refer to
+//! by name, and rules of vendors' layout families ([`tilewright_tile::rules`]). A program is parsed with all dialects,
+//! so it may use a vendor's operations and still be compiled for other targets.
 
 mod files;
 mod rules;

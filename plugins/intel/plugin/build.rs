@@ -1,7 +1,7 @@
 //! Writes the manifest next to the shared library.
 //!
-//! The folders `build` and `answers` link to inputs elsewhere in the repository; a published package has copies of
-//! them.
+//! The folders `build` and `answers` are symbolic links to files elsewhere in the repository; a published package has
+//! copies.
 
 #[path = "build/architectures.rs"]
 mod architectures;

@@ -1,15 +1,16 @@
-//! Properties of an architecture on which code generation depends.
+//! Properties of Intel GPU architectures on which code generation depends.
 
 use super::ARCHITECTURES;
 
-/// Properties of an architecture on which code generation depends.
+/// One Intel GPU architecture, with the properties on which code generation depends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Architecture {
     /// The architecture's name in target files and in the offline compiler `ocloc`, such as `pvc`.
     pub name: &'static str,
     /// Whether the architecture computes in binary64. If false, binary64 values can only be moved.
     pub computes_f64: bool,
-    /// Whether the offline compiler `ocloc` of Debian 12 supports the architecture.
+    /// Whether the offline compiler `ocloc` of Debian 12 supports the architecture, so that it can check generated
+    /// code.
     pub is_known_offline: bool,
 }
 

@@ -1,5 +1,5 @@
 //! Emits constants, arithmetic, comparisons, casts, vectors and shuffles. The modules `division` and `float` emit the
-//! operations that LLVM leaves undefined or computes less exactly.
+//! operations whose LLVM instructions are undefined for some operands or not exact enough.
 
 use inkwell::IntPredicate;
 use inkwell::types::{BasicTypeEnum, VectorType};
@@ -12,7 +12,7 @@ use crate::emitter::builder_error;
 use crate::ffi;
 use crate::translate::{Body, Typed};
 
-/// Type of the 32-bit words that a shuffle moves between lanes.
+/// Type of the 32-bit words that a shuffle moves between lanes; other types are bitcast to it.
 const WORD: Type = Type::Scalar(Element::I32);
 
 /// Number of products that a chain of integer additions sums before LLVM must keep a partial sum. Fewer products of each
@@ -84,14 +84,14 @@ impl<'ctx> Body<'_, 'ctx> {
         }
         let ty = self.llvm_type(a.ty)?;
         let value = match op {
-            // For zero the result is the width, which the `false` flag requests.
+            // The flag `false` makes the result for zero the bit width instead of poison.
             Unary::LeadingZeros => self.intrinsic("llvm.ctlz", ty, &[a.value, self.emit.i1(false).into()])?,
             _ => self.intrinsic("llvm.ctpop", ty, &[a.value])?,
         };
         Ok(Typed::new(a.ty, value))
     }
 
-    /// Emits a call of an intrinsic that is overloaded by the type of its result only.
+    /// Emits a call of an LLVM intrinsic whose only overload type is that of its result; returns the result.
     pub(crate) fn intrinsic(
         &self,
         name: &str,
@@ -119,7 +119,8 @@ impl<'ctx> Body<'_, 'ctx> {
             (Binary::MulHighS, None) => self.multiply_high(true, a, b)?,
             (_, None) => self.float_choice(op, a, b)?,
         };
-        // LLVM makes over-long shifts poison; the kernel IR guarantees some value.
+        // LLVM makes a shift by at least the bit width poison, but the kernel IR guarantees some value; `freeze`
+        // provides one.
         let width = a.ty.element().map_or(0, Element::bits);
         let in_range = constant.is_some_and(|amount| amount < u64::from(width));
         if matches!(op, Binary::Shl | Binary::ShrU | Binary::ShrS) && !in_range {
@@ -228,12 +229,13 @@ impl<'ctx> Body<'_, 'ctx> {
         let to_integer = matches!(op, Cast::IntS | Cast::IntU);
         let from = if to_integer { self.to_single(a)? } else { a.value };
         let value = self.emit.builder.build_cast(opcode, from, required, "").map_err(builder_error)?;
-        // LLVM makes integers that do not fit poison; the kernel IR guarantees some value.
+        // LLVM makes the result poison if the number does not fit the integer type, but the kernel IR guarantees some
+        // value.
         let value = if to_integer { ffi::freeze(&self.emit.builder, value) } else { value };
         Ok(Typed::new(ty, value))
     }
 
-    /// Emits a bitcast to another type of as many bits. Pointers are converted through an integer of their width.
+    /// Emits a bitcast to the type `ty`, which must have as many bits. Pointers are converted through an integer.
     fn same_bits(&mut self, a: Typed<'ctx>, ty: Type) -> Result<Typed<'ctx>, CompileError> {
         let required = self.llvm_type(ty)?;
         if a.ty.bits() != ty.bits() {
@@ -309,8 +311,8 @@ impl<'ctx> Body<'_, 'ctx> {
         Ok(Typed::new(Type::Scalar(Element::I32), value.into()))
     }
 
-    /// Returns the selector of a byte permute in the dialect's form, as a constant. Each hexadecimal digit of
-    /// `selector` names the source byte (0 to 7) of one result byte, the lowest digit first.
+    /// Converts the selector of a kernel-IR byte permute to a constant in the dialect's form. Each hexadecimal digit of
+    /// `selector` is the number (0 to 7) of the source byte of one result byte, the lowest digit first.
     fn byte_selector(&self, selector: u16) -> Result<IntValue<'ctx>, CompileError> {
         let bytes = [0, 4, 8, 12].map(|shift| (selector >> shift & 15) as u8);
         if let Some(byte) = bytes.iter().find(|&&byte| byte > 7) {
@@ -345,7 +347,8 @@ impl<'ctx> Body<'_, 'ctx> {
         traded.into_iter().map(|word| self.same_bits(Typed::new(WORD, word.into()), ty)).collect()
     }
 
-    /// Returns the LLVM integer with the bits of a 32-bit scalar, and the scalar's type in the kernel IR.
+    /// Returns the type of a 32-bit scalar in the kernel IR, and its bits as an LLVM integer; an error for other
+    /// values.
     fn shuffle_operand(&mut self, value: Value) -> Result<(Type, IntValue<'ctx>), CompileError> {
         let offered = self.value(value)?;
         if !matches!(offered.ty, Type::Scalar(_)) || offered.ty.bits() != 32 {

@@ -1,4 +1,4 @@
-//! Emits waits for asynchronous operations.
+//! Emits waits for asynchronous operations as LLVM instructions.
 
 use tilewright_kernel::{Op, Queue, Region, Value};
 use tilewright_plugin::CompileError;
@@ -27,8 +27,9 @@ impl<'ctx> Body<'_, 'ctx> {
     }
 }
 
-/// Returns the least number of instructions in any group that the region commits on the queue; `None` if it commits
-/// none. For a group that starts before the region, only the instructions in the region count.
+/// Returns the smallest number of instructions in any group that the region commits on the queue; `None` if it commits
+/// no group. For a group that starts before the region, only the instructions in the region count, so the result is a
+/// lower bound.
 fn min_outstanding_of_group(dialect: &dyn Dialect, queue: Queue, region: &Region) -> Option<u32> {
     let (mut min_outstanding, mut open) = (None, 0);
     let mut found = |count: u32| {
@@ -45,7 +46,7 @@ fn min_outstanding_of_group(dialect: &dyn Dialect, queue: Queue, region: &Region
                     .filter_map(|inner| min_outstanding_of_group(dialect, queue, inner))
                     .collect();
                 if !inner.is_empty() {
-                    // The inner region may have committed the group that was open here, so counting starts from zero.
+                    // The nested region may have committed the open group, so its earlier instructions no longer count.
                     open = 0;
                 }
                 inner.into_iter().for_each(&mut found);

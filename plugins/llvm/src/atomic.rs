@@ -1,4 +1,4 @@
-//! Emits atomic read-modify-write operations.
+//! Emits atomic read-modify-write operations as LLVM instructions.
 
 use inkwell::values::{BasicValue, BasicValueEnum};
 use tilewright_kernel::{Atomic, Element, MemoryScope, MemorySpace, Type, Value};
@@ -63,8 +63,8 @@ impl<'ctx> Body<'_, 'ctx> {
         Ok(Typed::new(value.ty, old))
     }
 
-    /// Emits the release that precedes an atomic operation, if the dialect emits it as a separate fence. Returns `how`
-    /// with the memory order that the atomic operation itself must still have.
+    /// Emits the release part of an atomic operation as a fence before it, if the dialect requires that. Returns `how`
+    /// with the memory order that the atomic operation must still have.
     fn release_before(&self, how: Ordered) -> Result<Ordered, CompileError> {
         let separate = how.releases() && self.dialect.release(&self.emit, how.scope)?;
         Ok(if separate { how.without_release() } else { how })
@@ -77,7 +77,7 @@ impl<'ctx> Body<'_, 'ctx> {
         }
     }
 
-    /// Attaches the vendor's metadata about the accessed memory to the atomic operation that produced `old`.
+    /// Attaches the dialect's metadata about the accessed memory to the atomic operation that returned `old`.
     fn annotate(&self, old: BasicValueEnum<'ctx>, space: MemorySpace, scope: MemoryScope) -> Result<(), CompileError> {
         let Some(instruction) = old.as_instruction_value() else { return Ok(()) };
         for name in self.dialect.atomic_annotations(space, scope) {

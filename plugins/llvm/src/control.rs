@@ -1,4 +1,4 @@
-//! Emits control flow: blocks, branches and loops of LLVM, for the code generator's walk over a kernel.
+//! Emits control flow (blocks, branches and loops) as LLVM IR, on request of the plugin interface's walk over a kernel.
 
 use inkwell::IntPredicate;
 use inkwell::basic_block::BasicBlock;
@@ -10,19 +10,19 @@ use tilewright_plugin::codegen::{CodeGenerator, ValueMap};
 use crate::emitter::builder_error;
 use crate::translate::{Body, Typed};
 
-/// The state of a loop whose body is being emitted.
+/// The state of a loop while its body is being emitted.
 pub(crate) struct Loop<'ctx> {
-    /// The block that branches to the loop.
+    /// The block before the loop, which branches to it.
     preheader: BasicBlock<'ctx>,
     /// The first block of the loop's body, the target of the loop's back edge.
     body: BasicBlock<'ctx>,
-    /// The loop-carried values in the body, as phis.
+    /// The phis of the loop-carried values, at the start of the body.
     phis: Vec<PhiValue<'ctx>>,
-    /// The counter of a `for`; `None` for other loops.
+    /// The index and its range, for a `for` loop; `None` for other loops.
     counter: Option<Counter<'ctx>>,
 }
 
-/// The range of a `for`, the phi of its index, and the block after the loop.
+/// The start, end and step of a `for` loop, the phi of its index, and the block after the loop.
 struct Counter<'ctx> {
     from: IntValue<'ctx>,
     to: IntValue<'ctx>,
@@ -82,9 +82,9 @@ impl<'ctx> CodeGenerator for Body<'_, 'ctx> {
         Ok(Typed::new(ty, phi.as_basic_value()))
     }
 
-    /// Emits the start of a loop; `range` has start, end and step of a `for`. Returns the loop's state, and the values
-    /// by which the body uses the index (of a `for`) and the loop-carried values. A `for` is tested once before its
-    /// first iteration, and every loop after each iteration.
+    /// Emits the start of a loop. `range` is the start, end and step of a `for`; `None` for other loops. Returns the
+    /// loop's state, and the values that the body reads: the index of a `for`, then the loop-carried values. A `for` is
+    /// tested before its first iteration, and every loop after each iteration.
     fn begin_loop(
         &mut self,
         range: Option<[Typed<'ctx>; 3]>,
@@ -121,8 +121,8 @@ impl<'ctx> CodeGenerator for Body<'_, 'ctx> {
         Ok((Loop { preheader: before, body: pass, phis, counter }, arguments))
     }
 
-    /// Emits the end of a loop, and returns the loop-carried values after it. A `for` has another iteration if `to -
-    /// index > step`, a test without 32-bit wrap-around.
+    /// Emits the end of a loop and returns the loop-carried values after it. A `for` has another iteration if `to -
+    /// index > step`, a test that cannot overflow.
     fn end_loop(
         &mut self,
         Loop { preheader: before, body: pass, phis, counter }: Loop<'ctx>,

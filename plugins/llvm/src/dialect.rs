@@ -1,4 +1,5 @@
-//! The interface of a vendor's target: names and attributes for LLVM, and the emission of target-specific operations.
+//! The interface between the LLVM translation and a vendor's dialect: names and attributes in LLVM, and the emission of
+//! target-specific operations.
 
 use tilewright_kernel::{
     Atomic, Cast, Element, Kernel, MathFunction, MemoryOrder, MemoryScope, MemorySpace, Queue, Scope, Type,
@@ -9,14 +10,14 @@ use tilewright_target::{Completion, Instruction};
 use crate::values::{BasicValueEnum, IntValue, PointerValue};
 use crate::{Emitter, Ordering};
 
-/// The target's names in LLVM, and the numbers of its address spaces.
+/// Names that select the target in LLVM, and the numbers of its address spaces.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LlvmTarget {
-    /// The LLVM target triple.
+    /// The LLVM target triple, such as `nvptx64-nvidia-cuda`.
     pub triple: String,
     /// The processor, such as `sm_90` or `gfx942`.
     pub cpu: String,
-    /// Features of all kernels in LLVM's form, such as `+a,-b`; a kernel's attributes can add to them.
+    /// Subtarget features of all kernels in LLVM's form, such as `+a,-b`; a kernel's attributes can add to them.
     pub features: String,
     /// Number of the address space of global memory.
     pub global: u16,
@@ -26,24 +27,24 @@ pub struct LlvmTarget {
     pub cluster: Option<u16>,
 }
 
-/// The declaration of a kernel as an LLVM function: attributes that mark it as a kernel and describe its launch.
+/// How a kernel is declared as an LLVM function: attributes that mark it as a kernel and describe its launch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KernelForm {
     /// LLVM's number of the kernel's calling convention.
     pub calling_convention: u32,
     /// Function attributes of the kernel, as names and values.
     pub attributes: Vec<(String, String)>,
-    /// Metadata of the kernel: under each name, one node of 32-bit constants.
+    /// Metadata nodes of the kernel's function, by name; each node is a list of 32-bit constants.
     pub metadata: Vec<(String, Vec<u32>)>,
-    /// Whether the kernel's symbol has ELF's protected visibility, so that no other image can replace it.
+    /// Whether the kernel's symbol has ELF's protected visibility, so that a symbol of another image cannot replace it.
     pub protected: bool,
-    /// The form of the kernel's declaration of shared memory.
+    /// Whether the kernel's shared memory has a fixed size or a size that the launch gives.
     pub shared: SharedForm,
-    /// The parameter form of tensor maps; `None` if the target has no tensor maps.
+    /// How tensor-map parameters are declared; `None` if the target has no tensor maps.
     pub map: Option<MapForm>,
 }
 
-/// The parameter form of a tensor map: passed by value, as opaque bytes from the host's encoder.
+/// How a tensor-map parameter is declared: passed by value, as opaque bytes that the host has encoded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MapForm {
     /// Size of the tensor map in bytes.
@@ -54,29 +55,29 @@ pub struct MapForm {
     pub attributes: Vec<(String, String)>,
 }
 
-/// The form of a kernel's declaration of shared memory.
+/// How a kernel declares its shared memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SharedForm {
-    /// A static array: the code object contains its size.
+    /// An array of fixed size, which the code object records.
     Static,
-    /// An array without a size, which the launch gives; the kernel only names its start.
+    /// An array of unknown size at the start of dynamic shared memory, whose size the launch gives.
     Dynamic,
 }
 
 /// An atomic read-modify-write operation on a scalar in memory.
 #[derive(Debug, Clone, Copy)]
 pub struct AtomicUpdate<'ctx> {
-    /// The read-modify-write operation.
+    /// The arithmetic that the operation does, such as an addition.
     pub op: Atomic,
     /// The memory space of the address.
     pub space: MemorySpace,
-    /// The address of the scalar in memory.
+    /// Address of the scalar, in the address space of `space`.
     pub pointer: PointerValue<'ctx>,
     /// Element type of the scalar.
     pub element: Element,
-    /// The operand of the operation.
+    /// The operand that the operation combines with the scalar.
     pub value: BasicValueEnum<'ctx>,
-    /// Memory order of the operation.
+    /// Memory order of the operation relative to other accesses.
     pub order: MemoryOrder,
     /// Memory scope within which the operation is atomic and ordered.
     pub scope: MemoryScope,
@@ -89,22 +90,22 @@ pub struct AtomicUpdate<'ctx> {
 pub struct PredicatedAccess<'ctx> {
     /// The memory space of the address.
     pub space: MemorySpace,
-    /// The address without the offset.
+    /// The address, before the offset is added.
     pub pointer: PointerValue<'ctx>,
-    /// A constant added to the address, in bytes. The sum is aligned to the width of the value.
+    /// Constant offset in bytes from the address. Address plus offset is aligned to the size of the value.
     pub offset: i32,
-    /// The predicate, an `i1`: nothing is accessed if it is false.
+    /// The predicate, an `i1`: if it is false, the lane does not access memory.
     pub predicate: IntValue<'ctx>,
-    /// The type of the value in memory.
+    /// Type of the loaded or stored value.
     pub ty: Type,
 }
 
-/// The target-specific part of the translation of kernel IR to LLVM.
+/// The part of the translation of kernel IR to LLVM IR that differs between targets.
 ///
 /// The methods emit instructions with the given [`Emitter`]. Lanes and warps are counted along the first axis of the
 /// block, the only axis that blocks have.
 pub trait Dialect {
-    /// Returns the target's names in LLVM.
+    /// Returns the names by which LLVM knows the target.
     fn llvm_target(&self) -> LlvmTarget;
 
     /// Returns the declaration of a kernel as an LLVM function: its attributes and the forms of its parameters.
@@ -119,8 +120,8 @@ pub trait Dialect {
     /// [`CompileError`] if the target cannot emit the operation.
     fn lane<'ctx>(&self, emit: &Emitter<'_, 'ctx>) -> Result<IntValue<'ctx>, CompileError>;
 
-    /// Emits the index of the warp in its block, `i32`, in a form that LLVM's uniformity analysis recognizes if the
-    /// target needs it.
+    /// Emits the index of the warp in its block, `i32`. If the target needs it, the value has a form that LLVM's
+    /// uniformity analysis recognizes as uniform.
     ///
     /// # Errors
     /// [`CompileError`] if the target cannot emit the operation.
@@ -141,20 +142,21 @@ pub trait Dialect {
         Err(CompileError::Unsupported(format!("the size of the grid along axis {axis} is not known on this target")))
     }
 
-    /// Returns LLVM's name of a synchronization scope of this target; empty for the system scope.
+    /// Returns LLVM's name of the synchronization scope for a memory scope; empty for the system scope.
     fn memory_scope(&self, scope: MemoryScope) -> &'static str {
         let _ = scope;
         ""
     }
 
-    /// Returns names of metadata nodes without operands that an atomic operation gets. They give LLVM's code generator
-    /// guarantees about the accessed memory.
+    /// Returns the names of metadata nodes (without operands) to attach to an atomic operation. They give LLVM's code
+    /// generator guarantees about the accessed memory.
     fn atomic_annotations(&self, space: MemorySpace, scope: MemoryScope) -> &'static [&'static str] {
         let _ = (space, scope);
         &[]
     }
 
-    /// Emits an atomic operation in the vendor's form; `None` if LLVM's own `atomicrmw` expresses it.
+    /// Emits an atomic operation in a target-specific form and returns the old value. Returns `None` if the caller
+    /// shall emit LLVM's `atomicrmw` instead.
     ///
     /// # Errors
     /// [`CompileError`] if the target cannot emit the operation.
@@ -167,8 +169,8 @@ pub trait Dialect {
         Ok(None)
     }
 
-    /// Emits a load under a predicate, whose result is `other` if the predicate is false; `None` if the target has no
-    /// such instruction, so that the caller emits a branch around the load.
+    /// Emits a predicated load, whose result is `other` if the predicate is false. Returns `None` if the target has no
+    /// such instruction; the caller then emits a branch around a plain load.
     ///
     /// # Errors
     /// [`CompileError`] if the target cannot emit the operation.
@@ -182,8 +184,8 @@ pub trait Dialect {
         Ok(None)
     }
 
-    /// Emits a store under a predicate; returns false if the target has no such instruction, so that the caller emits a
-    /// branch around the store.
+    /// Emits a predicated store. Returns false if the target has no such instruction; the caller then emits a branch
+    /// around a plain store.
     ///
     /// # Errors
     /// [`CompileError`] if the target cannot emit the operation.
@@ -197,10 +199,10 @@ pub trait Dialect {
         Ok(false)
     }
 
-    /// Emits a math function of scalars that the target's hardware provides.
+    /// Emits a math function on scalars for which the target has a hardware instruction.
     ///
     /// # Errors
-    /// [`CompileError::Unsupported`] for other functions, which must be expanded before.
+    /// [`CompileError::Unsupported`] for other functions, which must be expanded to kernel IR before.
     fn math<'ctx>(
         &self,
         emit: &Emitter<'_, 'ctx>,
@@ -213,8 +215,9 @@ pub trait Dialect {
     }
 
     /// Emits code at the start of a loop's body, and returns the value that stands for the loop-carried `value` in the
-    /// body; the default returns `value` itself. A dialect may so hide an induction variable that is a pointer from
-    /// LLVM's strength reduction, which would split it into parts that each access has to add.
+    /// body; by default `value` itself. A dialect can use it to hide an induction variable that is a pointer from
+    /// LLVM's strength reduction. That pass would otherwise split the pointer into a base and an offset, which each
+    /// access has to add.
     ///
     /// # Errors
     /// [`CompileError`] if the target cannot emit the operation.
@@ -228,11 +231,11 @@ pub trait Dialect {
         Ok(value)
     }
 
-    /// Emits a cast between an 8-bit floating-point format in bytes and a wider type, of a scalar or of a vector of at
-    /// least two elements.
+    /// Emits a cast between an 8-bit floating-point format, stored in bytes, and a wider type. The operand is a scalar
+    /// or a vector of at least two elements.
     ///
     /// # Errors
-    /// [`CompileError::Unsupported`] if the target has no instruction for it.
+    /// [`CompileError::Unsupported`] if the target has no instruction for the cast.
     fn convert_bytes<'ctx>(
         &self,
         emit: &Emitter<'_, 'ctx>,
@@ -244,8 +247,8 @@ pub trait Dialect {
         Err(no_cast(cast, operand.0, to))
     }
 
-    /// Emits a print: `format` is a format as in C's `printf`, and `values` are 32- and 64-bit integers and `double`s.
-    /// Emits nothing if the target's kernels cannot print.
+    /// Emits a print. `format` is a format string as for C's `printf`, and `values` are 32-bit and 64-bit integers and
+    /// doubles. Emits nothing if kernels cannot print on the target.
     ///
     /// # Errors
     /// [`CompileError`] if the target cannot emit the operation.
@@ -259,17 +262,17 @@ pub trait Dialect {
         Ok(())
     }
 
-    /// Checks that a text may be this vendor's assembly; a later assembler may still reject it.
+    /// Checks that inline assembly is written for this vendor. The assembler may still reject it later.
     ///
     /// # Errors
-    /// [`CompileError::Unsupported`] for another vendor's.
+    /// [`CompileError::Unsupported`] for another vendor's assembly.
     fn check_assembly(&self, text: &str) -> Result<(), CompileError> {
         let _ = text;
         Err(CompileError::Unsupported("assembly of another vendor".to_owned()))
     }
 
-    /// Emits a wait for the preceding kernels of the stream (`wait`), or a signal that lets the following kernels
-    /// start. Emits nothing if the target's kernels do not overlap.
+    /// Emits a wait for the preceding kernels of the stream if `wait`, otherwise a signal that lets the following
+    /// kernel start. Emits nothing if kernels do not overlap on the target.
     ///
     /// # Errors
     /// [`CompileError`] if the target cannot emit the operation.
@@ -278,7 +281,7 @@ pub trait Dialect {
         Ok(())
     }
 
-    /// Emits an indexed shuffle: every lane gets the `i32` `value` of lane `lane`.
+    /// Emits an indexed shuffle: each lane gets the `i32` `value` of the lane with index `lane`.
     ///
     /// # Errors
     /// [`CompileError`] if the target cannot emit the operation.
@@ -289,7 +292,7 @@ pub trait Dialect {
         lane: IntValue<'ctx>,
     ) -> Result<IntValue<'ctx>, CompileError>;
 
-    /// Emits an XOR shuffle: every lane gets the `i32` `value` of the lane whose index differs in the bits of `mask`.
+    /// Emits an xor shuffle: lane i gets the `i32` `value` of lane i xor `mask`.
     ///
     /// # Errors
     /// [`CompileError`] if the target cannot emit the operation.
@@ -303,11 +306,12 @@ pub trait Dialect {
         self.shuffle(emit, value, across)
     }
 
-    /// Emits a swap (`Op::Swap`) between lanes whose indices differ in the bit `lane` (a power of two): the `a` of the
-    /// lane with the bit set and the `b` of the other lane change places. Only some targets have such a shuffle.
+    /// Emits a swap (`Op::Swap`) between lanes whose indices differ in the bit `lane` (a power of two). The value `a`
+    /// of the lane with the bit set and the value `b` of the lane without it change places. Only some targets have such
+    /// a shuffle.
     ///
     /// # Errors
-    /// [`CompileError::Unsupported`] if the target has none.
+    /// [`CompileError::Unsupported`] if the target has no such shuffle for this bit.
     fn swap<'ctx>(
         &self,
         emit: &Emitter<'_, 'ctx>,
@@ -319,7 +323,7 @@ pub trait Dialect {
         Err(CompileError::Unsupported(format!("lanes that differ by {lane} do not swap on this target")))
     }
 
-    /// Emits a memory fence: an acquire and release fence of the scope, for all of memory.
+    /// Emits a memory fence with acquire and release order in the given scope, for all memory spaces.
     ///
     /// # Errors
     /// [`CompileError`] if the target cannot emit the operation.
@@ -327,8 +331,8 @@ pub trait Dialect {
         emit.fence(Ordering::AcquireRelease, self.memory_scope(scope), None)
     }
 
-    /// Emits the release of an atomic operation as a fence before it; returns whether it did. Otherwise the atomic
-    /// operation itself releases.
+    /// Emits the release part of an atomic operation as a fence before it, and returns true. By default it emits
+    /// nothing and returns false: the atomic operation then has the release order itself.
     ///
     /// # Errors
     /// [`CompileError`] if the target cannot emit the operation.
@@ -337,14 +341,14 @@ pub trait Dialect {
         Ok(false)
     }
 
-    /// Emits a barrier of the scope; writes to shared memory before the barrier are visible after it.
+    /// Emits a barrier of the given scope. Writes to shared memory before the barrier are visible after it.
     ///
     /// # Errors
     /// [`CompileError`] if the target cannot emit the operation.
     fn barrier(&self, emit: &Emitter<'_, '_>, scope: Scope) -> Result<(), CompileError>;
 
-    /// Emits a named barrier of `lanes` lanes of whole warps. The lanes' writes to shared memory before the barrier are
-    /// visible after it.
+    /// Emits the named barrier with this number, for `lanes` lanes (whole warps). Writes of these lanes to shared
+    /// memory before the barrier are visible to them after it.
     ///
     /// # Errors
     /// [`CompileError::Unsupported`] if the target has no named barriers.
@@ -353,8 +357,8 @@ pub trait Dialect {
         Err(no_group_barriers())
     }
 
-    /// Emits a value as an already complete result of a queue (asynchronous operations of one kind). An instruction of
-    /// the queue can then use it as accumulator.
+    /// Converts a plain value to the form of a completed result of a queue (asynchronous operations of one kind), so
+    /// that an instruction of the queue can use it as accumulator.
     ///
     /// # Errors
     /// [`CompileError::Unsupported`] if no instruction completes on the queue.
@@ -368,8 +372,8 @@ pub trait Dialect {
         Err(no_queue(queue))
     }
 
-    /// Returns the queue of an asynchronous instruction (the operations that its commits and waits cover); `None` for a
-    /// synchronous instruction.
+    /// Returns the queue (asynchronous operations of one kind, which a wait covers) of an instruction; `None` if the
+    /// instruction is synchronous.
     fn queue_of(&self, name: &str) -> Option<Queue> {
         let _ = name;
         None
@@ -384,8 +388,8 @@ pub trait Dialect {
         Err(no_queue(queue))
     }
 
-    /// Emits a wait until at most `outstanding` of the queue's latest groups are in flight. Each group of the kernel
-    /// has at least `min_outstanding` instructions.
+    /// Emits a wait until at most `outstanding` of the queue's latest groups are in flight. Every group of the kernel
+    /// has at least `min_outstanding` instructions, for hardware that counts instructions instead of groups.
     ///
     /// # Errors
     /// [`CompileError::Unsupported`] if no instruction completes on the queue.
@@ -400,8 +404,8 @@ pub trait Dialect {
         Err(no_queue(queue))
     }
 
-    /// Emits the results of a queue's instructions as plain values, right after the wait for them. The form must keep
-    /// LLVM from reading their registers before the wait.
+    /// Converts results of a queue's instructions to plain values, right after the wait for them. The emitted code must
+    /// keep LLVM from reading the results' registers before the wait.
     ///
     /// # Errors
     /// [`CompileError`] if the target cannot emit the operation.
@@ -415,11 +419,11 @@ pub trait Dialect {
         Ok(values.iter().map(|&(_, value)| value).collect())
     }
 
-    /// Emits the initialization of an mbarrier in eight bytes of shared memory, for `arrivals` arrivals in each phase.
-    /// One lane of the warp initializes it.
+    /// Emits the initialization, by one lane of the warp, of an mbarrier in the eight bytes of shared memory at
+    /// `pointer`. Each of its phases needs `arrivals` arrivals.
     ///
     /// # Errors
-    /// [`CompileError::Unsupported`] if the target has no mbarriers, or none with so many arrivals.
+    /// [`CompileError::Unsupported`] if the target has no mbarriers, or they cannot count so many arrivals.
     fn mbarrier_init<'ctx>(
         &self,
         emit: &Emitter<'_, 'ctx>,
@@ -430,11 +434,11 @@ pub trait Dialect {
         Err(no_mbarriers())
     }
 
-    /// Emits one arrival of the warp at an mbarrier, after all earlier accesses of the warp's lanes. The current phase
-    /// expects `bytes` further bytes of bulk copies.
+    /// Emits one arrival of the warp at an mbarrier, after all earlier memory accesses of the warp's lanes. It also
+    /// adds `bytes` to the number of bytes of bulk copies for which the current phase waits.
     ///
     /// # Errors
-    /// [`CompileError::Unsupported`] if the target has no mbarriers, or none that expect so many bytes.
+    /// [`CompileError::Unsupported`] if the target has no mbarriers, or they cannot expect so many bytes.
     fn mbarrier_arrive<'ctx>(
         &self,
         emit: &Emitter<'_, 'ctx>,
@@ -445,7 +449,7 @@ pub trait Dialect {
         Err(no_mbarriers())
     }
 
-    /// Emits a wait of every lane until the mbarrier's phase with this parity, an `i32`, has completed.
+    /// Emits a wait of every lane until the phase of the mbarrier with parity `phase` (an `i32`) has completed.
     ///
     /// # Errors
     /// [`CompileError::Unsupported`] if the target has no mbarriers.
@@ -459,7 +463,7 @@ pub trait Dialect {
         Err(no_mbarriers())
     }
 
-    /// Emits the invalidation of an mbarrier by one lane of the warp, so that its bytes may be used again.
+    /// Emits the invalidation of an mbarrier by one lane of the warp, so that its bytes can be used for other data.
     ///
     /// # Errors
     /// [`CompileError::Unsupported`] if the target has no mbarriers.
@@ -472,7 +476,7 @@ pub trait Dialect {
         Err(no_mbarriers())
     }
 
-    /// Emits a commit of the warp's instructions on a queue to an mbarrier: the instructions arrive there when they
+    /// Emits a commit of the warp's instructions on a queue to an mbarrier: the mbarrier gets an arrival when they
     /// complete.
     ///
     /// # Errors
@@ -487,8 +491,8 @@ pub trait Dialect {
         Err(no_queue(queue))
     }
 
-    /// Emits the allocation of tensor-memory columns by a whole warp; the address of the first column is written to
-    /// shared memory at `pointer`.
+    /// Emits the allocation of `columns` columns of tensor memory by a whole warp. The address of the first column is
+    /// written to shared memory at `pointer`.
     ///
     /// # Errors
     /// [`CompileError::Unsupported`] if the target has no tensor memory.
@@ -503,7 +507,7 @@ pub trait Dialect {
         Err(no_tensor_memory())
     }
 
-    /// Emits the release of tensor-memory columns; the address of the first column is an `i32`.
+    /// Emits the release of `columns` columns of tensor memory; `address` (an `i32`) is the address of the first.
     ///
     /// # Errors
     /// [`CompileError::Unsupported`] if the target has no tensor memory.
@@ -517,8 +521,8 @@ pub trait Dialect {
         Err(no_tensor_memory())
     }
 
-    /// Emits a proxy fence, which orders earlier plain stores to shared memory before later accesses through other
-    /// proxies. Emits nothing if the target has one proxy.
+    /// Emits a proxy fence, which orders earlier plain stores to shared memory before later accesses by hardware units
+    /// such as copy engines. Emits nothing if the target needs no such fence.
     ///
     /// # Errors
     /// [`CompileError`] if the target cannot emit the operation.
@@ -527,7 +531,7 @@ pub trait Dialect {
         Ok(())
     }
 
-    /// Emits the index of the block in its cluster, `i32`.
+    /// Emits the index of the executing block in its cluster, `i32`.
     ///
     /// # Errors
     /// [`CompileError::Unsupported`] if the target has no clusters.
@@ -536,8 +540,8 @@ pub trait Dialect {
         Err(no_clusters())
     }
 
-    /// Maps a pointer to shared memory to the same offset in block `block` of the cluster. The result is a pointer in
-    /// the address space [`LlvmTarget::cluster`].
+    /// Maps a pointer to shared memory to the same offset in the shared memory of block `block` of the cluster. The
+    /// result is a pointer in the address space [`LlvmTarget::cluster`].
     ///
     /// # Errors
     /// [`CompileError::Unsupported`] if the target has no clusters.
@@ -551,12 +555,12 @@ pub trait Dialect {
         Err(no_clusters())
     }
 
-    /// Returns the selector with which [`Dialect::permute_bytes`] moves source byte `bytes[i]`, 0 to 7, to result byte
-    /// `i`.
+    /// Returns the selector for [`Dialect::permute_bytes`] that makes result byte `i` the source byte `bytes[i]` (0 to
+    /// 7).
     fn byte_selector(&self, bytes: [u8; 4]) -> u32;
 
-    /// Emits a byte permute: four of eight bytes, chosen by a selector of this dialect. Source bytes 0 to 3 are those
-    /// of `a`, 4 to 7 those of `b`.
+    /// Emits a byte permute: the result has four of the eight bytes of `a` and `b`, chosen by a selector in the
+    /// dialect's form. Source bytes 0 to 3 are those of `a`, 4 to 7 those of `b`.
     ///
     /// # Errors
     /// [`CompileError`] if the target cannot emit the operation.
@@ -568,8 +572,8 @@ pub trait Dialect {
         selector: IntValue<'ctx>,
     ) -> Result<IntValue<'ctx>, CompileError>;
 
-    /// Emits an instruction of the vendor's table on operands of the given types. The implementation returns one value
-    /// for each type in `results`.
+    /// Emits an instruction of the vendor's instruction table on operands with the given types. The implementation must
+    /// return one value for each type in `results`.
     ///
     /// # Errors
     /// [`CompileError::Unsupported`] for an instruction without code generation, [`CompileError::Invalid`] for operands
@@ -586,13 +590,13 @@ pub trait Dialect {
     }
 }
 
-/// Returns the error for a cast that the target has no instruction for.
+/// Returns the error for a cast for which the target has no instruction.
 #[must_use]
 pub fn no_cast(cast: Cast, from: Type, to: Type) -> CompileError {
     CompileError::Unsupported(format!("no instruction for the cast `{}` from {from} to {to}", cast.name()))
 }
 
-/// Returns the error for a math function that the hardware lacks.
+/// Returns the error for a math function for which the target has no instruction.
 #[must_use]
 pub fn no_function(function: MathFunction, element: Element) -> CompileError {
     let (function, element) = (function.name(), element.name());
@@ -630,8 +634,8 @@ pub fn no_queue(queue: Queue) -> CompileError {
     CompileError::Unsupported(format!("no instruction completes on the queue `{}` on this target", queue.name()))
 }
 
-/// Returns the queue of the asynchronous instruction with this name in the table `rows`; `None` if the instruction is
-/// synchronous or unknown. Serves as implementation of [`Dialect::queue_of`].
+/// Returns the queue of the asynchronous instruction `name` in the instruction table `rows`; `None` if the instruction
+/// is synchronous or unknown. Dialects implement [`Dialect::queue_of`] with it.
 #[must_use]
 pub fn queue_of(rows: &[Instruction], name: &str) -> Option<Queue> {
     match rows.iter().find(|row| row.name == name)?.completion {

@@ -1,4 +1,4 @@
-//! Emits divisions, and the upper halves of integer products.
+//! Emits integer divisions, and the upper halves of integer products.
 
 use inkwell::IntPredicate;
 use inkwell::types::{BasicTypeEnum, VectorType};
@@ -11,7 +11,7 @@ use crate::emitter::builder_error;
 use crate::translate::{Body, Typed};
 
 impl<'ctx> Body<'_, 'ctx> {
-    /// Emits a quotient or remainder. LLVM leaves division by zero undefined, and a signed quotient that overflows, but
+    /// Emits a quotient or remainder of integers. LLVM leaves a division by zero and a signed overflow undefined, but
     /// the kernel IR guarantees some value. Integers narrower than 32 bits are widened, because not every target
     /// divides them at every optimization level.
     pub(crate) fn divide(
@@ -47,7 +47,8 @@ impl<'ctx> Body<'_, 'ctx> {
         if widened { cast(InstructionOpcode::Trunc, value, narrow) } else { Ok(value) }
     }
 
-    /// Emits the upper half of a product: multiplies in twice the width and shifts, a pattern that LLVM matches.
+    /// Emits the upper half of an integer product: multiplies in twice the width and shifts, which LLVM recognizes as
+    /// one instruction.
     pub(crate) fn multiply_high(
         &self,
         signed: bool,
@@ -67,7 +68,7 @@ impl<'ctx> Body<'_, 'ctx> {
         cast(InstructionOpcode::Trunc, upper, a.value.get_type())
     }
 
-    /// Returns an integer constant, or for a vector type a vector with that constant in each element.
+    /// Returns an integer constant of type `ty`; for a vector type, each element is that constant.
     fn splat(&self, ty: BasicTypeEnum<'ctx>, bits: u64) -> Result<BasicValueEnum<'ctx>, CompileError> {
         match ty {
             BasicTypeEnum::IntType(ty) => Ok(ty.const_int(bits, bits == u64::MAX).into()),

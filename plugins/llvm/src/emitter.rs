@@ -1,4 +1,4 @@
-//! An emitter of LLVM instructions into a kernel, for the translation and for a vendor's dialect.
+//! The emitter of LLVM instructions into a kernel, which the translation and the vendors' dialects use.
 
 use std::cell::Cell;
 
@@ -15,14 +15,14 @@ use tilewright_plugin::CompileError;
 use crate::ffi;
 use crate::values::{BasicType, BasicTypeEnum, BasicValue, BasicValueEnum, PointerValue};
 
-/// The memory accesses that a fence orders.
+/// The memory order of a fence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ordering {
-    /// Acquire: later accesses stay after the fence.
+    /// Acquire: later accesses cannot move before the fence.
     Acquire,
-    /// Release: earlier accesses stay before the fence.
+    /// Release: earlier accesses cannot move after the fence.
     Release,
-    /// Acquire and release.
+    /// Acquire and release: no access moves across the fence.
     AcquireRelease,
 }
 
@@ -33,18 +33,18 @@ pub struct Emitter<'a, 'ctx> {
     pub(crate) module: &'a Module<'ctx>,
     pub(crate) builder: Builder<'ctx>,
     pub(crate) launch: Launch,
-    /// Number of synchronizations emitted so far; see [`Emitter::keep_accesses_before`].
+    /// Number of markers emitted so far by [`Emitter::keep_accesses_before`], which numbers them in the assembly.
     pub(crate) synchronizations: Cell<u32>,
 }
 
-/// Returns the error for a failure of LLVM's builder, which is a mistake of this crate or of the vendor's crate, never
-/// of the kernel module.
+/// Converts a failure of LLVM's builder to a compile error. It is a bug of this crate or of the vendor's crate, never
+/// of the module that is compiled.
 pub(crate) fn builder_error(error: BuilderError) -> CompileError {
     CompileError::Backend(format!("LLVM's builder rejected an instruction: {error}"))
 }
 
 impl<'ctx> Emitter<'_, 'ctx> {
-    /// Returns the launch parameters of the kernel: lanes of a warp and warps of a block.
+    /// Returns the launch parameters of the kernel, such as lanes of a warp and warps of a block.
     #[must_use]
     pub fn launch(&self) -> Launch {
         self.launch
@@ -89,17 +89,17 @@ impl<'ctx> Emitter<'_, 'ctx> {
     /// Emits a call of an intrinsic that is not overloaded, with `i32` operands and an `i32` result.
     ///
     /// # Errors
-    /// As [`Emitter::call`].
+    /// As [`Emitter::call`], and [`CompileError::Backend`] if the result is not an integer.
     pub fn call_i32(&self, intrinsic: &str, operands: &[IntValue<'ctx>]) -> Result<IntValue<'ctx>, CompileError> {
         let operands: Vec<_> = operands.iter().map(|value| value.as_basic_value_enum()).collect();
         self.integer(intrinsic, self.call(intrinsic, &[], &operands)?)
     }
 
-    /// Emits a call of an intrinsic that is not overloaded, with `i32` operands; returns its result, a pair of
-    /// integers.
+    /// Emits a call of an intrinsic that is not overloaded, with `i32` operands; returns the two integers of its
+    /// result.
     ///
     /// # Errors
-    /// As [`Emitter::call`].
+    /// As [`Emitter::call`], and [`CompileError::Backend`] if the result is not a pair of integers.
     pub fn call_pair(&self, intrinsic: &str, operands: &[IntValue<'ctx>]) -> Result<[IntValue<'ctx>; 2], CompileError> {
         let operands: Vec<_> = operands.iter().map(|value| value.as_basic_value_enum()).collect();
         let Some(BasicValueEnum::StructValue(pair)) = self.call(intrinsic, &[], &operands)? else {
@@ -112,10 +112,10 @@ impl<'ctx> Emitter<'_, 'ctx> {
         Ok([half(0)?, half(1)?])
     }
 
-    /// Returns `result`, the result of a call of `intrinsic`, as an integer.
+    /// Unwraps the integer result of a call of `intrinsic`.
     ///
     /// # Errors
-    /// [`CompileError::Backend`] if it is not an integer.
+    /// [`CompileError::Backend`] if `result` is not an integer.
     pub fn integer(
         &self,
         intrinsic: &str,
@@ -127,7 +127,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
         }
     }
 
-    /// Emits the conversion of a pointer to shared memory to an `i32`.
+    /// Emits the conversion of a pointer to shared memory to an `i32` address.
     ///
     /// # Errors
     /// [`CompileError::Backend`] if LLVM rejects the instruction.
@@ -135,7 +135,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
         self.builder.build_ptr_to_int(pointer, self.context.i32_type(), "").map_err(builder_error)
     }
 
-    /// Emits `a & b`.
+    /// Emits the bitwise and of a value with a constant.
     ///
     /// # Errors
     /// [`CompileError::Backend`] if LLVM rejects the instruction.
@@ -143,7 +143,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
         self.builder.build_and(a, self.i32(b), "").map_err(builder_error)
     }
 
-    /// Emits `a ^ b`.
+    /// Emits the bitwise exclusive or of two values.
     ///
     /// # Errors
     /// [`CompileError::Backend`] if LLVM rejects the instruction.
@@ -167,7 +167,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
         self.builder.build_right_shift(a, self.i32(b), false, "").map_err(builder_error)
     }
 
-    /// Emits a select: `b` if `a` is zero, else `c`.
+    /// Emits a select, which yields `b` if `a` is zero, otherwise `c`.
     ///
     /// # Errors
     /// [`CompileError::Backend`] if LLVM rejects the instruction.
@@ -187,7 +187,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
     /// Emits a call of an intrinsic with one operand, whose type selects the overload and is the result's type.
     ///
     /// # Errors
-    /// As [`Emitter::call`].
+    /// As [`Emitter::call`], and [`CompileError::Backend`] if the intrinsic has no result.
     pub fn call_overloaded_by_operand(
         &self,
         intrinsic: &str,
@@ -200,7 +200,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
     /// Emits a call of an intrinsic that is not overloaded and has a result, which is returned.
     ///
     /// # Errors
-    /// As [`Emitter::call`].
+    /// As [`Emitter::call`], and [`CompileError::Backend`] if the intrinsic has no result.
     pub fn call_value(
         &self,
         intrinsic: &str,
@@ -210,7 +210,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
         result.ok_or_else(|| CompileError::Backend(format!("LLVM's intrinsic `{intrinsic}` has no result")))
     }
 
-    /// Emits a load of an `i32` at an offset of `bytes` bytes from a pointer. The memory must never be written, since
+    /// Emits a load of an `i32` at `bytes` bytes from a pointer. Nothing may write that memory during the kernel, since
     /// LLVM may move the load anywhere.
     ///
     /// # Errors
@@ -221,8 +221,8 @@ impl<'ctx> Emitter<'_, 'ctx> {
         self.integer("load", Some(loaded))
     }
 
-    /// Emits a fence of a synchronization scope, LLVM's name of a memory scope. `relaxation` is a key and value of
-    /// LLVM's memory-model relaxation annotations, such as one that restricts the fence to one address space.
+    /// Emits a fence. `scope` is LLVM's name of a synchronization scope. `relaxation` is a key and value of LLVM's
+    /// memory-model relaxation annotations, e.g. to restrict the fence to one address space.
     ///
     /// # Errors
     /// [`CompileError::Backend`] if LLVM rejects the instruction.
@@ -243,11 +243,11 @@ impl<'ctx> Emitter<'_, 'ctx> {
         Ok(())
     }
 
-    /// Emits no code, but keeps LLVM's passes over machine code from moving memory accesses to the other side. These
-    /// passes move loads across fences and barriers (llvm-project issue 181708); passes over LLVM IR do not.
+    /// Emits a marker: no code, but LLVM's passes over machine code cannot move memory accesses across it. Without it,
+    /// these passes move loads across fences and barriers (llvm-project issue 181708); passes over LLVM IR do not.
     ///
-    /// The assembly has a comment here: `name` and the number of synchronizations emitted before, which relates
-    /// listings to kernels.
+    /// In the assembly, the marker is a comment with `name` and a running number, by which tests find the barriers of a
+    /// kernel.
     ///
     /// # Errors
     /// [`CompileError::Backend`] if LLVM rejects the instruction.
@@ -257,7 +257,8 @@ impl<'ctx> Emitter<'_, 'ctx> {
         self.marker(&format!("; {name} {number}"))
     }
 
-    /// Returns the type of `count` integers of `bits` bits; `None` if LLVM has no such type.
+    /// Returns the LLVM type of `count` integers of `bits` bits (a scalar if `count` is 1); `None` for other widths
+    /// than 1, 8, 16, 32, 64 and 128.
     #[must_use]
     pub fn integer_type(&self, bits: u32, count: u32) -> Option<BasicTypeEnum<'ctx>> {
         let element = match bits {

@@ -1,7 +1,7 @@
-//! Calls of functions of LLVM's C interface that `inkwell` lacks, or has only as unsafe functions.
+//! Safe wrappers for functions of LLVM's C interface that `inkwell` lacks or exposes only as unsafe.
 //!
 //! All `unsafe` code of this crate is here. LLVM values come from `inkwell`, which ties them to their context; the
-//! functions here check their further requirements first.
+//! functions here check all other requirements.
 #![allow(unsafe_code)]
 
 use std::cell::RefCell;
@@ -22,10 +22,10 @@ use tilewright_kernel::Atomic;
 
 type Errors = RefCell<Vec<String>>;
 
-/// An LLVM context that collects error diagnostics; LLVM's default handler would end the process.
+/// An LLVM context that collects error diagnostics, because LLVM's default handler would end the process.
 #[derive(Debug)]
 pub(crate) struct Session {
-    // Fields are dropped in order: the context, which holds a pointer to `errors`, goes first.
+    // Fields are dropped in order. The context must be dropped first, because it holds a pointer to `errors`.
     context: Context,
     errors: Box<Errors>,
 }
@@ -46,7 +46,7 @@ impl Session {
         &self.context
     }
 
-    /// Returns the errors that LLVM has reported since the last call.
+    /// Returns the errors that LLVM has reported since the last call of this function.
     pub(crate) fn take_errors(&self) -> Vec<String> {
         self.errors.take()
     }
@@ -65,14 +65,14 @@ extern "C" fn keep_errors(info: LLVMDiagnosticInfoRef, errors: *mut c_void) {
         }
         let message = CStr::from_ptr(text).to_string_lossy().into_owned();
         LLVMDisposeMessage(text);
-        // A failed borrow would mean a diagnostic within `take_errors`, which reports none.
+        // The borrow fails only if `take_errors` runs, and LLVM reports no diagnostics then.
         if let Ok(mut errors) = (*errors.cast::<Errors>()).try_borrow_mut() {
             errors.push(message);
         }
     }
 }
 
-/// Emits the sum of `pointer` and a signed number of bytes, an integer of any width.
+/// Emits the address `bytes` bytes above `pointer`; `bytes` is a signed integer of any width.
 ///
 /// The builder must be positioned in a block.
 pub(crate) fn ptr_add<'ctx>(
@@ -86,7 +86,7 @@ pub(crate) fn ptr_add<'ctx>(
     unsafe { builder.build_gep(context.i8_type(), pointer, &[bytes], "") }
 }
 
-/// Emits a `freeze`: `value` itself, or an arbitrary but fixed value if `value` is poison.
+/// Emits a `freeze`, whose result is `value`, or an arbitrary but fixed value if `value` is poison.
 pub(crate) fn freeze<'ctx>(builder: &Builder<'ctx>, value: BasicValueEnum<'ctx>) -> BasicValueEnum<'ctx> {
     if builder.get_insert_block().is_none() {
         return value;
@@ -96,14 +96,15 @@ pub(crate) fn freeze<'ctx>(builder: &Builder<'ctx>, value: BasicValueEnum<'ctx>)
     unsafe { BasicValueEnum::new(LLVMBuildFreeze(builder.as_mut_ptr(), value.as_value_ref(), c"".as_ptr())) }
 }
 
-/// Emits a fence of the named synchronization scope; `None` if the builder is not positioned in a block.
+/// Emits a fence with the given order in the synchronization scope named `scope`; `None` if the builder is not
+/// positioned in a block.
 pub(crate) fn fence<'ctx>(
     builder: &Builder<'ctx>,
     context: &'ctx Context,
     ordering: AtomicOrdering,
     scope: &str,
 ) -> Option<InstructionValue<'ctx>> {
-    // A fence has at least acquire or release order.
+    // LLVM has no fence with relaxed order.
     let ordering = match ordering {
         AtomicOrdering::Monotonic => AtomicOrdering::AcquireRelease,
         other => other,
@@ -147,7 +148,7 @@ fn raw_operation(op: Atomic) -> LLVMAtomicRMWBinOp {
 }
 
 /// Emits an atomic read-modify-write and returns the old value; `None` if the builder is not positioned in a block.
-/// `value` is a scalar that the operation supports.
+/// `value` must be a scalar of a type that the operation supports.
 pub(crate) fn atomic_rmw<'ctx>(
     (builder, context): (&Builder<'ctx>, &'ctx Context),
     op: Atomic,
@@ -166,8 +167,9 @@ pub(crate) fn atomic_rmw<'ctx>(
     }
 }
 
-/// Emits a compare-exchange of two integers of one type (expected and new value). Returns a struct of the old value and
-/// whether it equalled the expected one; `None` if the builder is not positioned in a block.
+/// Emits an atomic compare-exchange. `values` are the expected and the new value, two integers of one type. Returns a
+/// struct with the old value and whether it equalled the expected one; `None` if the builder is not positioned in a
+/// block.
 pub(crate) fn compare_exchange<'ctx>(
     (builder, context): (&Builder<'ctx>, &'ctx Context),
     pointer: PointerValue<'ctx>,

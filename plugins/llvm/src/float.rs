@@ -1,8 +1,10 @@
-//! Emits floating-point operations, as LLVM intrinsics or, for narrow types that LLVM rounds less accurately, in `f32`.
+//! Emits floating-point operations as LLVM intrinsics. For narrow types that LLVM rounds less accurately, they are
+//! computed in `f32`.
 //!
-//! A quotient or square root of `f16` or `bf16` is computed in `f32`, correctly rounded, and rounded once more. An
-//! intermediate rounding to 2p + 2 bits or more does not change the result in p bits (Figueroa, 1995): p is 11 and 8,
-//! and `f32` has 24 bits. Operations that return an operand or an integer are exact in `f32`.
+//! A quotient or square root of `f16` or `bf16` is computed in `f32`, correctly rounded, and then rounded to the narrow
+//! type. The intermediate rounding does not change the result if it keeps at least 2p + 2 bits, where p is the
+//! precision of the narrow type (Figueroa, 1995): p is 11 or 8, and `f32` has 24 bits. Operations that return an
+//! operand or an integer are exact in `f32`.
 
 use inkwell::FloatPredicate;
 use inkwell::types::BasicTypeEnum;
@@ -68,7 +70,7 @@ impl<'ctx> Body<'_, 'ctx> {
         })
     }
 
-    /// Emits the minimum or maximum `op` of two floating-point values.
+    /// Emits the minimum or maximum (operation `op`) of two floating-point values.
     pub(crate) fn float_choice(
         &self,
         op: Binary,
@@ -122,8 +124,8 @@ impl<'ctx> Body<'_, 'ctx> {
         self.emit.builder.build_cast(InstructionOpcode::FPExt, a.value, single, "").map_err(builder_error)
     }
 
-    /// Emits the operation that `compute` emits on operands of type `ty`. With `through_single`, the operation is
-    /// computed in `f32`, and its result rounded back to `ty`.
+    /// Emits the operation that `compute` emits, on operands of type `ty`. With `through_single`, operands are extended
+    /// to `f32`, and the result is rounded back to `ty`.
     fn emit_in_single(
         &self,
         through_single: bool,
@@ -142,7 +144,7 @@ impl<'ctx> Body<'_, 'ctx> {
         self.emit.builder.build_cast(InstructionOpcode::FPTrunc, value, own, "").map_err(builder_error)
     }
 
-    /// Emits a math function of the hardware, element by element.
+    /// Emits a math function for which the target has an instruction, once for each element of the operands.
     pub(crate) fn math(&self, function: MathFunction, operands: &[Value]) -> Result<Typed<'ctx>, CompileError> {
         if operands.len() != function.operand_count() {
             return Err(invalid(format!("`{}` takes {} operands", function.name(), function.operand_count())));

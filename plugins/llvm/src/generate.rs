@@ -14,36 +14,36 @@ use crate::ffi::Session;
 use crate::translate::{Role, translate};
 use crate::{Dialect, LlvmTarget};
 
-/// An output form of the compilation.
+/// The kinds of output that a compilation can produce.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LlvmForm {
     /// Optimized LLVM IR as text.
     Intermediate,
-    /// Assembly as text.
+    /// Assembly as text, in the syntax of LLVM's target.
     Assembly,
-    /// A relocatable object.
+    /// A relocatable object, to be linked to a code object.
     Object,
-    /// Optimized LLVM bitcode with kernels as plain functions, to be linked into other modules.
+    /// Optimized LLVM bitcode with kernels as plain functions, to link into other modules.
     Functions,
 }
 
-/// The outputs of a compilation, one field for each form; `None` if the form was not requested.
+/// The outputs of a compilation; a field is `None` if its form was not requested.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct GeneratedCode {
     /// Optimized LLVM IR as text.
     pub intermediate: Option<String>,
-    /// Assembly as text.
+    /// Assembly as text, in the syntax of LLVM's target.
     pub assembly: Option<Vec<u8>>,
-    /// A relocatable object.
+    /// A relocatable object, to be linked to a code object.
     pub object: Option<Vec<u8>>,
     /// LLVM bitcode with a plain function for each kernel.
     pub functions: Option<Vec<u8>>,
 }
 
-/// Compiles all kernels of a module to the requested forms. `optimisation` is a level from 0 to 3.
+/// Compiles all kernels of a module to the requested forms. `optimisation` is LLVM's level, from 0 to 3.
 ///
 /// # Errors
-/// [`CompileError`]; the crate's documentation explains the variants.
+/// [`CompileError`]; the crate's documentation explains its variants.
 pub fn compile(
     dialect: &dyn Dialect,
     source: &Module,
@@ -94,7 +94,7 @@ fn level(optimisation: u8) -> Result<OptimizationLevel, CompileError> {
     }
 }
 
-/// Initializes LLVM's target registry, once in a process.
+/// Initializes LLVM's target registry for NVPTX and AMDGPU, once in a process.
 fn register_targets() {
     static REGISTERED: Once = Once::new();
     REGISTERED.call_once(|| {
@@ -131,8 +131,8 @@ fn translated<'ctx>(
     Ok(module)
 }
 
-/// Returns an error unless LLVM's verifier accepts the module and LLVM has reported no error. `when` names the
-/// compilation step in the message.
+/// Returns an error unless LLVM's verifier accepts the module and LLVM has reported no error. `when` describes the
+/// compilation step in the error message.
 fn check(session: &Session, module: &LlvmModule<'_>, when: &str) -> Result<(), CompileError> {
     let verified = module.verify();
     reported(session, when)?;
@@ -150,7 +150,7 @@ fn write(
     module: &LlvmModule<'_>,
     form: FileType,
 ) -> Result<Vec<u8>, CompileError> {
-    // Code generation runs passes that change the module, so each form starts from its own copy.
+    // Code generation changes the module, so each form is generated from a copy.
     let module = module.clone();
     let written = machine.write_to_memory_buffer(&module, form);
     reported(session, "code generation")?;

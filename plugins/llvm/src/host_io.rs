@@ -1,4 +1,4 @@
-//! Emits assertions, prints and inline assembly.
+//! Emits assertions, prints and inline assembly as LLVM instructions.
 
 use inkwell::types::BasicTypeEnum;
 use inkwell::values::{BasicValueEnum, InstructionOpcode};
@@ -9,11 +9,13 @@ use tilewright_plugin::codegen::invalid;
 use crate::emitter::builder_error;
 use crate::translate::{Body, Typed};
 
-/// Max values of one print operation: a GPU's `printf` takes 32, and five of these identify the lane.
+/// Maximum number of values in one `printf`. A GPU's `printf` takes 32 values; five of them are the block, warp and
+/// lane indices.
 const MOST_PRINTED: usize = 24;
 
 impl<'ctx> Body<'_, 'ctx> {
-    /// Emits an assertion, which traps if the condition is false and the predicate true; the message is not emitted.
+    /// Emits an assertion: if the condition is false and the predicate is true, the kernel traps. The message is not
+    /// emitted.
     pub(crate) fn assert(&self, condition: Value, predicate: Option<Value>) -> Result<(), CompileError> {
         let builder = &self.emit.builder;
         let mut holds = self.integer(condition, Element::I1)?;
@@ -31,7 +33,7 @@ impl<'ctx> Body<'_, 'ctx> {
         Ok(())
     }
 
-    /// Emits a print in every lane: the lane's block, warp and lane index, then the prefix and the values.
+    /// Emits a print by every lane: its block, warp and lane index, then the prefix and the values.
     pub(crate) fn print(&mut self, prefix: &str, hex: bool, values: &[Value]) -> Result<(), CompileError> {
         let mut printed = Vec::new();
         for &value in values {
@@ -60,7 +62,7 @@ impl<'ctx> Body<'_, 'ctx> {
         Ok(())
     }
 
-    /// Returns the `printf` format of a value, and the value converted to a `printf` argument.
+    /// Returns the `printf` conversion specifier for a value, and the value converted to a `printf` argument.
     fn printf_argument(
         &self,
         value: Typed<'ctx>,
@@ -100,7 +102,7 @@ impl<'ctx> Body<'_, 'ctx> {
         }
     }
 
-    /// Emits inline assembly. Checks first that the constraints match the operands and results.
+    /// Emits inline assembly, after a check that the constraints fit the operands and results.
     pub(crate) fn assembly(
         &mut self,
         (text, constraints): (&str, &str),
@@ -116,8 +118,8 @@ impl<'ctx> Body<'_, 'ctx> {
     }
 }
 
-/// Returns an error unless a constraint text has one constraint for each result and operand, which LLVM assumes
-/// unchecked.
+/// Returns an error unless the constraint string has one constraint for each result and operand; LLVM assumes this
+/// without a check.
 fn check_constraints(constraints: &str, results: usize, operands: usize) -> Result<(), String> {
     let fields: Vec<&str> = constraints.split(',').map(str::trim).filter(|field| !field.is_empty()).collect();
     let known = |field: &&str| field.chars().all(|c| c.is_ascii_alphanumeric() || "=&~{}^".contains(c));

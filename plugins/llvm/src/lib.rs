@@ -6,9 +6,9 @@
 //! provides the rest as a [`Dialect`]: names in LLVM's target registry, attributes of a kernel, and the emission of
 //! lane indices, shuffles and barriers.
 //!
-//! The module need not be trusted. The translation checks each of its assumptions, and a module that breaks a rule is
-//! [`CompileError::Invalid`] with the location. LLVM's verifier runs on every result, and errors that LLVM reports
-//! become [`CompileError::Backend`]. Options that are global to the process are never set.
+//! The compiled module need not be trusted. The translation checks each of its assumptions, and a module that breaks a
+//! rule gives [`CompileError::Invalid`] with the location. LLVM's verifier runs on every result, and errors that LLVM
+//! reports become [`CompileError::Backend`]. The crate never sets LLVM options that are global to the process.
 //!
 //! The walk over a kernel is in `tilewright_plugin::codegen`; this crate implements its trait
 //! [`CodeGenerator`](tilewright_plugin::codegen::CodeGenerator).
@@ -41,7 +41,7 @@ pub use emitter::{Emitter, Ordering};
 pub use generate::{GeneratedCode, LlvmForm, compile};
 pub use pieces::CallOperand;
 
-/// LLVM types and values that appear in the interface of a [`Dialect`], re-exported.
+/// LLVM types and values that appear in the interface of [`Dialect`], re-exported from `inkwell`.
 pub mod values {
     pub use inkwell::types::{BasicType, BasicTypeEnum};
     pub use inkwell::values::{BasicValue, BasicValueEnum, IntValue, PointerValue};

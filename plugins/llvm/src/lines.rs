@@ -1,5 +1,5 @@
-//! Source lines of instructions: debug information from the source locations of kernel IR, from which LLVM writes line
-//! tables (DWARF, or `.file` and `.loc` of PTX). A module without locations has no debug information.
+//! Debug information: source locations of the kernel IR become LLVM debug locations, from which LLVM writes line tables
+//! (DWARF, or `.file` and `.loc` in PTX). A module without locations gets no debug information.
 
 use std::collections::HashMap;
 
@@ -12,28 +12,28 @@ use inkwell::module::{FlagBehavior, Module as LlvmModule};
 use inkwell::values::FunctionValue;
 use tilewright_kernel::{Kernel, Module, SourceLocation};
 
-/// The debug information of a module.
+/// The debug information of a module: the files and lines of its instructions.
 pub(crate) struct Lines<'ctx> {
     context: &'ctx Context,
     builder: DebugInfoBuilder<'ctx>,
     unit: DICompileUnit<'ctx>,
-    /// For each file with inlined code, one function that stands for all of its inlined functions, whose names are
-    /// unknown.
+    /// For each file with inlined code, one function that stands for all inlined functions of the file, because
+    /// locations do not contain function names.
     inlined: HashMap<String, DISubprogram<'ctx>>,
 }
 
-/// The scope of a kernel's lines: the kernel's file and its function in the debug information.
+/// The file of a kernel's source, and the kernel's function in the debug information.
 struct Scope<'a, 'ctx> {
     file: &'a str,
     function: DISubprogram<'ctx>,
 }
 
 impl<'ctx> Lines<'ctx> {
-    /// Starts the debug information of a module; `None` if no statement has a known location.
+    /// Starts the debug information of a module; `None` if no statement of the module has a source location.
     pub(crate) fn new(context: &'ctx Context, module: &LlvmModule<'ctx>, source: &Module) -> Option<Self> {
         let first = source.kernels.iter().flat_map(|kernel| &kernel.locations).find_map(|text| own_line(text))?;
         let (directory, file) = split_path(&first.file);
-        // The tables have lines only, so that they cost nothing in the code.
+        // Only line tables are requested, so that debug information does not affect the generated code.
         let kind = DWARFEmissionKind::LineTablesOnly;
         let (language, producer) = (DWARFSourceLanguage::C, "tilewright");
         let (builder, unit) = module.create_debug_info_builder(
@@ -44,8 +44,8 @@ impl<'ctx> Lines<'ctx> {
         Some(Self { context, builder, unit, inlined: HashMap::new() })
     }
 
-    /// Sets the line of a kernel's function, and returns the debug location of each of the kernel's source locations;
-    /// `None` for a location that names no line.
+    /// Creates a kernel's function in the debug information. Returns the debug location for each of the kernel's source
+    /// locations; `None` for a location that contains no line.
     pub(crate) fn locate(&mut self, kernel: &Kernel, function: FunctionValue<'ctx>) -> Vec<Option<DILocation<'ctx>>> {
         let parsed: Vec<_> = kernel.locations.iter().map(|text| SourceLocation::parse(text)).collect();
         let Some(own) = kernel.locations.iter().find_map(|text| own_line(text)) else {
@@ -56,12 +56,13 @@ impl<'ctx> Lines<'ctx> {
         parsed.iter().map(|one| one.as_ref().map(|one| self.location(one, &scope))).collect()
     }
 
-    /// Completes the debug information, after which LLVM may verify the module.
+    /// Completes the debug information; LLVM can verify the module only after that.
     pub(crate) fn finish(&self) {
         self.builder.finalize();
     }
 
-    /// Returns the debug location of a line. A line with a caller is in a function that was inlined.
+    /// Returns the debug location of a source location. A source location with a caller is in a function that was
+    /// inlined.
     fn location(&mut self, at: &SourceLocation, kernel: &Scope<'_, 'ctx>) -> DILocation<'ctx> {
         let caller = at.caller.as_deref().map(|caller| self.location(caller, kernel));
         let scope = match caller {
@@ -71,8 +72,8 @@ impl<'ctx> Lines<'ctx> {
         self.builder.create_debug_location(self.context, at.line, at.column, scope, caller)
     }
 
-    /// Returns the scope of a line without a caller: the kernel's function or, for a line of another file, a lexical
-    /// block in it that names this file.
+    /// Returns the debug scope of a source location without a caller: the kernel's function, or for a line of another
+    /// file, a lexical block in it with that file.
     fn own_scope(&self, at: &SourceLocation, kernel: &Scope<'_, 'ctx>) -> DIScope<'ctx> {
         let function = kernel.function.as_debug_info_scope();
         if at.file == kernel.file {
@@ -82,7 +83,7 @@ impl<'ctx> Lines<'ctx> {
         block.as_debug_info_scope()
     }
 
-    /// Returns the function of an inlined line. The locations name no functions, so it has the name of its file.
+    /// Returns the function that stands for all inlined functions of a file; it has the name of the file.
     fn inlined(&mut self, at: &SourceLocation) -> DISubprogram<'ctx> {
         if let Some(&known) = self.inlined.get(&at.file) {
             return known;
@@ -107,14 +108,14 @@ impl<'ctx> Lines<'ctx> {
     }
 }
 
-/// Returns the kernel's own line for an operation at `location`. If the operation is from inlined code, that is the
-/// line of the outermost call. `None` if `location` is not a source location.
+/// Returns the line of the kernel itself for the source location `location`; for inlined code, the line of the
+/// outermost call. `None` if `location` is not a source location.
 fn own_line(location: &str) -> Option<SourceLocation> {
     let location = SourceLocation::parse(location)?;
     location.frames().last().cloned()
 }
 
-/// Splits a path into the directory and the name of the file.
+/// Splits a path into the directory and the file name; the directory is `.` if the path has none.
 fn split_path(path: &str) -> (&str, &str) {
     path.rsplit_once('/').unwrap_or((".", path))
 }

@@ -1,4 +1,4 @@
-//! Emits loads, stores and pointer arithmetic.
+//! Emits loads, stores and pointer arithmetic as LLVM instructions.
 
 use inkwell::basic_block::BasicBlock;
 use inkwell::types::BasicTypeEnum;
@@ -12,18 +12,18 @@ use crate::emitter::builder_error;
 use crate::ffi;
 use crate::translate::{Body, Typed};
 
-/// Max number of consecutive stores. LLVM's store merging takes time quadratic in the length of a run of stores, so an
-/// empty piece of ordered assembly separates longer runs.
+/// Maximum number of consecutive stores. LLVM's store merging takes time quadratic in the length of a sequence of
+/// stores, so empty inline assembly interrupts longer ones.
 const STORES_TOGETHER: usize = 256;
 
-/// The blocks of a predicated access: the block with the branch, the block with the access, and the block after it.
+/// The blocks of a predicated access: `before` ends with the branch, `access` has the access, and `after` follows both.
 struct Predicated<'ctx> {
     before: BasicBlock<'ctx>,
     access: BasicBlock<'ctx>,
     after: BasicBlock<'ctx>,
 }
 
-/// A load or store of the kernel IR by one lane.
+/// A load or store of the kernel IR by one lane: address, predicate, and offset and alignment in bytes.
 #[derive(Clone, Copy)]
 pub(crate) struct LaneAccess {
     pointer: Value,
@@ -112,8 +112,8 @@ impl<'ctx> Body<'_, 'ctx> {
         }
     }
 
-    /// Emits the memory access that `access` emits, under a predicate. The result of type `ty` is zero if the predicate
-    /// is false.
+    /// Emits the memory access that `access` emits, so that it executes only if the predicate is true (or `None`). The
+    /// result, of type `ty`, is zero otherwise.
     pub(crate) fn predicated(
         &self,
         predicate: Option<Value>,
@@ -123,8 +123,8 @@ impl<'ctx> Body<'_, 'ctx> {
         self.or_other(predicate, self.llvm_type(ty)?.const_zero(), access)
     }
 
-    /// Returns the access in the form that a dialect with predicated accesses takes. `None` without a predicate, or if
-    /// the address is less aligned than the value is wide.
+    /// Converts an access to the form that a dialect with predicated instructions takes. Returns `None` if the access
+    /// has no predicate, or if its alignment is smaller than the value.
     fn predicated_access(&self, access: LaneAccess, ty: Type) -> Result<Option<PredicatedAccess<'ctx>>, CompileError> {
         let Some(predicate) = access.predicate else { return Ok(None) };
         let (space, pointer) = self.pointer(access.pointer)?;
@@ -134,7 +134,8 @@ impl<'ctx> Body<'_, 'ctx> {
         Ok(is_aligned.then_some(PredicatedAccess { space, pointer, offset: access.offset, predicate, ty }))
     }
 
-    /// Emits the memory access that `access` emits, under a predicate; the result is `other` if the predicate is false.
+    /// Emits the memory access that `access` emits, so that it executes only if the predicate is true (or `None`). The
+    /// result is `other` otherwise.
     fn or_other(
         &self,
         predicate: Option<Value>,
@@ -150,7 +151,7 @@ impl<'ctx> Body<'_, 'ctx> {
         Ok(phi.as_basic_value())
     }
 
-    /// Returns the LLVM type of a value in memory: each `i1` takes a byte.
+    /// Returns the LLVM type of a value in memory; an `i1` is stored in a byte.
     fn stored_type(&self, ty: Type) -> Result<BasicTypeEnum<'ctx>, CompileError> {
         match ty {
             Type::Scalar(Element::I1) => Ok(self.emit.context.i8_type().into()),
@@ -178,8 +179,8 @@ impl<'ctx> Body<'_, 'ctx> {
         access.ok_or_else(refused)?.set_alignment(alignment).map_err(|_| refused())
     }
 
-    /// Emits a branch under the predicate to a new block for the access, and positions the builder in it. Returns the
-    /// blocks; `None` without a predicate.
+    /// Emits a branch to a new block that executes only if the predicate is true, and positions the builder there.
+    /// Returns the blocks; `None` if there is no predicate.
     fn begin_predicated(&self, predicate: Option<Value>) -> Result<Option<Predicated<'ctx>>, CompileError> {
         let Some(predicate) = predicate else { return Ok(None) };
         let predicate = self.integer(predicate, Element::I1)?;
@@ -197,7 +198,7 @@ impl<'ctx> Body<'_, 'ctx> {
         Ok(())
     }
 
-    /// Returns the block at the builder's position.
+    /// Returns the block that the builder is positioned in.
     pub(crate) fn block(&self) -> Result<BasicBlock<'ctx>, CompileError> {
         let block = self.emit.builder.get_insert_block();
         block.ok_or_else(|| builder_error(inkwell::builder::BuilderError::UnsetPosition))

@@ -3,7 +3,7 @@
 use inkwell::AtomicOrdering;
 use tilewright_kernel::{MemoryOrder, MemoryScope, Value};
 
-/// Predicate, memory order and scope of an atomic operation.
+/// Predicate, memory order and memory scope of an atomic operation.
 #[derive(Clone, Copy)]
 pub(crate) struct Ordered {
     pub(crate) predicate: Option<Value>,
@@ -12,12 +12,12 @@ pub(crate) struct Ordered {
 }
 
 impl Ordered {
-    /// Whether the operation releases: the lane's earlier accesses may not move behind it.
+    /// Whether the operation has release order: the lane's earlier accesses may not move behind it.
     pub(crate) fn releases(self) -> bool {
         matches!(self.order, MemoryOrder::Release | MemoryOrder::AcquireRelease)
     }
 
-    /// Returns this order without its release, for an atomic operation behind a release fence.
+    /// Returns the order without its release part, for an atomic operation that follows a release fence.
     pub(crate) fn without_release(self) -> Self {
         let order = match self.order {
             MemoryOrder::Relaxed | MemoryOrder::Release => MemoryOrder::Relaxed,

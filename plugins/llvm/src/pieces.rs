@@ -21,9 +21,9 @@ fn backend(message: impl Into<String>) -> CompileError {
 /// An operand of a call by [`Emitter::call_with_bitcasts`].
 #[derive(Debug, Clone, Copy)]
 pub enum CallOperand<'ctx> {
-    /// A value, reinterpreted as the parameter's type, which has as many bits.
+    /// A value; it is bitcast to the parameter's type, which must have as many bits.
     Bits(BasicValueEnum<'ctx>),
-    /// An integer constant, of the parameter's type.
+    /// An integer constant of the parameter's type, such as a flag.
     Number(u32),
 }
 
@@ -45,7 +45,8 @@ impl<'ctx> Emitter<'_, 'ctx> {
     /// Emits a bitcast of a value to another type of as many bits.
     ///
     /// # Errors
-    /// [`CompileError::Backend`] if LLVM's builder fails; the module's verifier finds other numbers of bits.
+    /// [`CompileError::Backend`] if LLVM's builder fails. Different numbers of bits are found only by the module's
+    /// verifier.
     pub fn bitcast(
         &self,
         value: BasicValueEnum<'ctx>,
@@ -57,8 +58,8 @@ impl<'ctx> Emitter<'_, 'ctx> {
         self.builder.build_bit_cast(value, ty, "").map_err(builder_error)
     }
 
-    /// Emits the split of a value into the elements of `ty`, a scalar or vector type of as many bits. The first element
-    /// has the lowest bits.
+    /// Emits the split of a value into elements. `ty` is a scalar or vector type with as many bits as the value; its
+    /// elements are returned, the lowest bits first.
     ///
     /// # Errors
     /// [`CompileError::Backend`] if LLVM rejects the instruction.
@@ -73,8 +74,8 @@ impl<'ctx> Emitter<'_, 'ctx> {
         }
     }
 
-    /// Emits the join of elements, the first in the lowest bits, to a value of type `ty`. `pieces` is the vector type
-    /// of all elements; for a single element, the element's type.
+    /// Emits the join of elements to a value of type `ty`, the first in the lowest bits. `pieces` is the vector type of
+    /// the elements, or the element's type if there is one.
     ///
     /// # Errors
     /// [`CompileError::Backend`] if LLVM rejects the instruction.
@@ -101,8 +102,8 @@ impl<'ctx> Emitter<'_, 'ctx> {
         self.bitcast(combined, self.plain_type(ty)?)
     }
 
-    /// Emits a call of an LLVM intrinsic, with each operand reinterpreted as the type of its parameter; returns the
-    /// result, `None` if there is none.
+    /// Emits a call of an LLVM intrinsic with each operand bitcast to the type of its parameter. Returns the result;
+    /// `None` if the intrinsic has none.
     ///
     /// # Errors
     /// [`CompileError::Backend`] if this LLVM lacks the intrinsic or it takes other operands.
@@ -133,7 +134,8 @@ impl<'ctx> Emitter<'_, 'ctx> {
         self.call(intrinsic, overload, &fitting)
     }
 
-    /// Emits the zero extension of an integer scalar or vector of 8, 16 or 32 bits in all to a 32-bit word.
+    /// Emits the conversion of a value of 8, 16 or 32 bits, an integer or a vector of integers, to a 32-bit integer;
+    /// narrower values are zero-extended.
     ///
     /// # Errors
     /// [`CompileError::Backend`] for other values.
@@ -155,7 +157,8 @@ impl<'ctx> Emitter<'_, 'ctx> {
         Ok(self.builder.build_int_z_extend(narrow, self.context.i32_type(), "").map_err(builder_error)?.into())
     }
 
-    /// Returns the fields of a call's result: all fields of a structure, or the value itself; empty without a result.
+    /// Returns the fields of a call's result: all fields of a struct, or the value itself if it is no struct. Empty if
+    /// the call has no result.
     ///
     /// # Errors
     /// [`CompileError::Backend`] if LLVM rejects the instruction.
@@ -170,8 +173,8 @@ impl<'ctx> Emitter<'_, 'ctx> {
         }
     }
 
-    /// Emits inline assembly without side effects that all lanes of a warp execute together (convergent). In `text`,
-    /// `$0`, `$1`, ... are first the results, then the operands. Returns a value for each type in `results`.
+    /// Emits inline assembly without side effects that all lanes of a warp must execute together (convergent). In
+    /// `text`, `$0`, `$1`, ... are first the results, then the operands. Returns a value for each type in `results`.
     ///
     /// # Errors
     /// [`CompileError::Backend`] if LLVM rejects the instruction.
@@ -187,8 +190,8 @@ impl<'ctx> Emitter<'_, 'ctx> {
         self.fields(call.try_as_basic_value().basic())
     }
 
-    /// Emits inline assembly without side effects, which LLVM may move and remove. In `text`, `$0`, `$1`, ... are first
-    /// the results, then the operands. Returns a value for each type in `results`.
+    /// Emits inline assembly without side effects, which LLVM may move, duplicate or remove. In `text`, `$0`, `$1`, ...
+    /// are first the results, then the operands. Returns a value for each type in `results`.
     ///
     /// # Errors
     /// [`CompileError::Backend`] if LLVM rejects the instruction.
@@ -206,9 +209,9 @@ impl<'ctx> Emitter<'_, 'ctx> {
         self.fields(call.try_as_basic_value().basic())
     }
 
-    /// Emits inline assembly that all lanes of a warp execute together (convergent), and that keeps its order among
-    /// memory accesses and other ordered assembly. In `text`, `$0`, `$1`, ... are first the results, then the operands.
-    /// Returns a value for each type in `results`.
+    /// Emits inline assembly that all lanes of a warp must execute together (convergent), and that LLVM does not move
+    /// across memory accesses and other ordered assembly. In `text`, `$0`, `$1`, ... are first the results, then the
+    /// operands. Returns a value for each type in `results`.
     ///
     /// # Errors
     /// [`CompileError::Backend`] if LLVM rejects the instruction.
@@ -224,9 +227,9 @@ impl<'ctx> Emitter<'_, 'ctx> {
         self.fields(call.try_as_basic_value().basic())
     }
 
-    /// Emits inline assembly that each lane executes on its own, and that accesses memory: it keeps its order among
-    /// memory accesses. In `text`, `$0`, `$1`, ... are first the results, then the operands. Returns a value for each
-    /// type in `results`.
+    /// Emits inline assembly that accesses memory, and that LLVM does not move across other memory accesses; each lane
+    /// executes it independently. In `text`, `$0`, `$1`, ... are first the results, then the operands. Returns a value
+    /// for each type in `results`.
     ///
     /// # Errors
     /// [`CompileError::Backend`] if LLVM rejects the instruction.
@@ -242,9 +245,9 @@ impl<'ctx> Emitter<'_, 'ctx> {
         self.fields(call.try_as_basic_value().basic())
     }
 
-    /// Emits inline assembly with a comment and no code, across which passes over machine code move no memory accesses.
-    /// Passes over LLVM IR take it for an access to memory that the kernel cannot reach, so they still recognise
-    /// constant loads.
+    /// Emits inline assembly that is only a comment, across which LLVM's passes over machine code do not move memory
+    /// accesses. For passes over LLVM IR it accesses only memory that the kernel cannot reach, so that they still
+    /// recognize loads of constant memory.
     pub(crate) fn marker(&self, comment: &str) -> Result<(), CompileError> {
         const INACCESSIBLE_MEMORY: u64 = 0b1100;
         let call = self.issue(comment, "~{memory}", &[], &[], true)?;
@@ -283,7 +286,8 @@ impl<'ctx> Emitter<'_, 'ctx> {
         }
     }
 
-    /// Marks a call as convergent: all lanes execute it together, so LLVM may not move it into divergent control flow.
+    /// Marks a call as convergent: LLVM may not move it into divergent control flow, because all lanes must execute it
+    /// together.
     fn mark_convergent(&self, call: CallSiteValue<'ctx>) {
         self.mark(call, &["convergent", "nounwind"]);
         let memory = Attribute::get_named_enum_kind_id("memory");
@@ -291,8 +295,8 @@ impl<'ctx> Emitter<'_, 'ctx> {
     }
 
     /// Emits a call of a print function with the signature of CUDA's `vprintf`: `i32 function(ptr format, ptr values)`.
-    /// The values are first stored to a struct in the lane's local memory, in order and each aligned as its type
-    /// requires.
+    /// The values are first stored to a struct in the lane's local memory, in order and with the alignment of their
+    /// types.
     ///
     /// # Errors
     /// [`CompileError::Backend`] if LLVM rejects the instruction.
@@ -319,7 +323,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
         Ok(())
     }
 
-    /// Emits an `alloca` for a value of type `ty` in the kernel's entry block, and returns its address.
+    /// Emits an `alloca` of type `ty` in the kernel's entry block, and returns its address.
     fn local(&self, ty: BasicTypeEnum<'ctx>) -> Result<PointerValue<'ctx>, CompileError> {
         let here = self.builder.get_insert_block().ok_or_else(|| builder_error(BuilderError::UnsetPosition))?;
         let entry = here.get_parent().and_then(|function| function.get_first_basic_block()).unwrap_or(here);

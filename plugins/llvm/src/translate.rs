@@ -1,4 +1,4 @@
-//! Translates kernels, values and statements to LLVM IR; other modules translate the single operations.
+//! Translates kernels, values and statements of the kernel IR to LLVM IR; other modules emit single operations.
 
 use std::cell::Cell;
 
@@ -20,15 +20,15 @@ use crate::memory::LaneAccess;
 use crate::ordered::Ordered;
 use crate::{Dialect, KernelForm, LlvmTarget, MapForm, SharedForm, no_clusters};
 
-/// Max bits of a vector: more than a lane can hold in registers.
+/// Maximum bits of a vector in the kernel IR; more than the registers of a lane can hold.
 const MAX_VECTOR_BITS: u64 = 1 << 14;
 
-/// A value of the kernel IR as an LLVM value, with its type in the kernel IR.
+/// An LLVM value with its type in the kernel IR.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Typed<'ctx> {
     pub(crate) ty: Type,
     pub(crate) value: BasicValueEnum<'ctx>,
-    /// The bits of each element; `None` if the value is not a constant.
+    /// The bits of each element if the value is a constant; `None` otherwise.
     pub(crate) constant: Option<u64>,
     /// The number of integer products that the value sums since the last partial sum that LLVM must keep.
     pub(crate) products: u32,
@@ -46,18 +46,18 @@ impl TypedValue for Typed<'_> {
     }
 }
 
-/// The role of the LLVM function that a kernel becomes.
+/// Whether a kernel becomes an entry point or a device function in LLVM IR.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// A kernel entry, which a launch starts.
+    /// A kernel entry point, which a launch starts.
     Kernel,
-    /// A device function, which all lanes of the block call together.
+    /// A device function, which all lanes of a block call together from other code.
     Function,
 }
 
 impl Role {
-    /// Returns the declaration of a kernel in this role. A device function has no launch attributes, and its shared
-    /// memory is a static array.
+    /// Returns the declaration of a kernel for this role. A device function has no launch attributes, and its shared
+    /// memory always has a fixed size.
     fn form(self, kernel: KernelForm) -> KernelForm {
         match self {
             Role::Kernel => kernel,
@@ -82,7 +82,7 @@ pub(crate) fn translate<'ctx>(
     role: Role,
 ) -> Result<(), CompileError> {
     check_signatures(source)?;
-    // All functions are declared first, so that no other symbol can take a kernel's name.
+    // All functions are declared before any body, so that no other symbol can take a kernel's name.
     let mut functions = Vec::with_capacity(source.kernels.len());
     for kernel in &source.kernels {
         let form = role.form(dialect.kernel(kernel)?);
@@ -147,7 +147,7 @@ fn declare<'ctx>(
     Ok(function)
 }
 
-/// Marks the pointer parameter with index `number` as passed by value: the caller passes the bytes that it points to.
+/// Marks the pointer parameter `number` as passed by value (`byval`): the caller passes the bytes that it points to.
 fn pass_by_value<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>, number: u32, form: &MapForm) {
     let kind = Attribute::get_named_enum_kind_id;
     let bytes = context.i8_type().array_type(form.bytes).as_any_type_enum();
@@ -159,8 +159,8 @@ fn pass_by_value<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>, nu
     }
 }
 
-/// Creates one array for all shared buffers of a kernel, which lie at the offsets that the kernel IR gives; `None` if
-/// there are no shared buffers.
+/// Creates one array that holds all shared buffers of a kernel at the offsets that the kernel IR gives; `None` if the
+/// kernel has no shared memory.
 fn shared_memory<'ctx>(
     context: &'ctx Context,
     module: &LlvmModule<'ctx>,
@@ -214,11 +214,11 @@ pub(crate) fn llvm_type<'ctx>(
                 other => other,
             })
         }
-        // The result of an instruction in flight has the type that it has after the wait, because its users come after
-        // the wait.
+        // The result of an asynchronous instruction has the type that it has after the wait, because it is used only
+        // after the wait.
         Type::Pending(..) => llvm_type(context, target, ty.after_wait()),
         Type::Pointer(space) => Ok(context.ptr_type(AddressSpace::from(address_space(target, space)?)).into()),
-        // Address of the parameter's bytes.
+        // A tensor map is represented by the address of the parameter's bytes.
         Type::TensorMap => Ok(context.ptr_type(AddressSpace::default()).into()),
     }
 }
@@ -254,9 +254,9 @@ pub(crate) struct Body<'a, 'ctx> {
     pub(crate) function: FunctionValue<'ctx>,
     shared: Option<GlobalValue<'ctx>>,
     pub(crate) values: ValueMap<Typed<'ctx>>,
-    /// Unconditional stores since the last separator of runs of stores; see `STORES_TOGETHER`.
+    /// Number of unconditional stores since the last interruption of a sequence of stores; see `STORES_TOGETHER`.
     pub(crate) stores: usize,
-    /// The debug location of each of the kernel's source locations; empty if the module has no debug information.
+    /// The LLVM debug location for each of the kernel's source locations; empty if the module has no debug information.
     pub(crate) lines: Vec<Option<DILocation<'ctx>>>,
 }
 
@@ -279,12 +279,12 @@ impl<'a, 'ctx> Body<'a, 'ctx> {
         self.values.get(number)
     }
 
-    /// Returns the LLVM value of a kernel-IR value, which must have the given type.
+    /// Returns the LLVM value of a kernel-IR value; an error unless the value has type `ty`.
     pub(crate) fn value_of(&self, number: Value, ty: Type) -> Result<BasicValueEnum<'ctx>, CompileError> {
         self.values.get_as(number, ty).map(|found| found.value)
     }
 
-    /// Returns the LLVM value of a kernel-IR value, which must be an integer scalar of the given element type.
+    /// Returns the LLVM value of a kernel-IR value; an error unless it is an integer scalar of type `element`.
     pub(crate) fn integer(&self, number: Value, element: Element) -> Result<IntValue<'ctx>, CompileError> {
         match self.value_of(number, Type::Scalar(element))? {
             BasicValueEnum::IntValue(value) => Ok(value),
@@ -299,7 +299,7 @@ impl<'a, 'ctx> Body<'a, 'ctx> {
         }
     }
 
-    /// Returns the LLVM value of a kernel-IR value, which must be a pointer to shared memory.
+    /// Returns the LLVM value of a kernel-IR value; an error unless it is a pointer to shared memory.
     fn shared_pointer(&self, number: Value) -> Result<PointerValue<'ctx>, CompileError> {
         match self.pointer(number)? {
             (MemorySpace::Shared, address) => Ok(address),
@@ -307,7 +307,7 @@ impl<'a, 'ctx> Body<'a, 'ctx> {
         }
     }
 
-    /// Emits one operation and returns its results.
+    /// Emits one operation of the kernel IR without nested regions, and returns its results.
     pub(crate) fn append(&mut self, op: &Op, results: &[(Value, Type)]) -> Result<Vec<Typed<'ctx>>, CompileError> {
         match (op, results) {
             (Op::Instruction { name, operands }, _) => self.instruction(name, operands, results),
@@ -319,7 +319,7 @@ impl<'a, 'ctx> Body<'a, 'ctx> {
         }
     }
 
-    /// Emits an operation with one result, of the given declared type.
+    /// Emits an operation with one result, whose type in the kernel IR is `ty`.
     fn result(&mut self, op: &Op, ty: Type) -> Result<Typed<'ctx>, CompileError> {
         match op {
             Op::Constant { bits } => self.constant(ty, *bits),
@@ -360,7 +360,7 @@ impl<'a, 'ctx> Body<'a, 'ctx> {
         }
     }
 
-    /// Emits an operation without results.
+    /// Emits an operation without results, such as a store.
     fn effect(&mut self, op: &Op) -> Result<(), CompileError> {
         match op {
             Op::Store { pointer, value, predicate, offset, alignment } => {
@@ -422,7 +422,7 @@ impl<'a, 'ctx> Body<'a, 'ctx> {
         let offset = self.kernel.shared_offsets().0.get(buffer as usize).copied();
         let offset = offset.ok_or_else(|| invalid(format!("the kernel has no shared buffer {buffer}")))?;
         let Some(base) = self.shared.map(|global| global.as_pointer_value()) else {
-            // All shared buffers are empty, so no access is valid, and any address will do.
+            // All shared buffers are empty, so no access to them is valid, and the address does not matter.
             return Ok(Typed::new(ty, self.llvm_type(ty)?.const_zero()));
         };
         let offset = self.emit.context.i32_type().const_int(offset, false);

@@ -1,5 +1,5 @@
-//! A plugin for one architecture, `null1`, without layout families or instructions of its own: neutral layouts, plans,
-//! FMA dots and the emulator work. Places to complete are marked "fill in".
+//! A template of a plugin, for one invented architecture, `null1`. It has no layout families and no instructions, but
+//! neutral layouts, plans, FMA dots and the emulator work. Places to complete are marked "fill in".
 //!
 //!     cargo build --release
 //!     TILEWRIGHT_TARGET_PATH=$PWD/targets conformance --target null1 --plugin target/release/libnull_plugin.so
@@ -15,14 +15,14 @@ const ARCHITECTURES: &[&str] = &["null1"];
 tilewright_plugin::register_targets! { plugin: "null", architectures: ARCHITECTURES, create: create }
 tilewright_plugin::export_plugin!();
 
-/// Creates a target from its description, which the host has read from the target file.
+/// Creates the target that a description, which the host has read from the target file, describes.
 fn create(description: TargetDescription) -> Result<Box<dyn Target>, FactoryError> {
     Ok(Box::new(NullTarget { description, instructions: Vec::new() }))
 }
 
 struct NullTarget {
     description: TargetDescription,
-    /// The instruction table, of matrix instructions and moves between registers and shared memory: fill in.
+    /// The instruction table: matrix instructions, and moves between registers and shared memory. Fill in.
     instructions: Vec<Instruction>,
 }
 
@@ -39,7 +39,7 @@ impl Target for NullTarget {
         &self.instructions
     }
 
-    /// Returns the kernel IR as text instead of code: fill in a code generator.
+    /// Returns the kernel IR as text instead of machine code. Fill in a code generator.
     fn compile(&self, module: &Module, options: &CompileOptions) -> Result<Artifact, CompileError> {
         for statement in module.kernels.iter().flat_map(|kernel| kernel.statements()) {
             match &statement.op {
@@ -58,13 +58,14 @@ impl Target for NullTarget {
         Ok(Artifact { payloads, kernels: module.kernels.iter().map(of).collect(), accepted_by: None })
     }
 
-    /// Returns no devices: fill in a driver for the GPUs on this machine.
+    /// Reports that there is no driver. Fill in a driver for the GPUs of this machine.
     fn devices(&self) -> Result<Vec<Box<dyn Device>>, DeviceError> {
         Err(DeviceError::NoRuntime("this plugin has no driver yet; kernels run on the emulator".to_owned()))
     }
 }
 
-/// The vendor's layout families (named constructors of layouts), none so far. Fill in, with sample layouts of each.
+/// The layout families (named constructors of layouts) of this vendor; none so far. Fill in, with sample layouts of
+/// each.
 struct NullFamilies;
 
 impl Families for NullFamilies {

@@ -8,7 +8,7 @@ use tilewright_plugin::{CompileError, ExternalTool, ToolError};
 
 use crate::compile::lines::has_lines;
 
-/// The external tool `ptxas`.
+/// The external tool `ptxas`, NVIDIA's assembler.
 const PTXAS: ExternalTool = ExternalTool {
     program: "ptxas",
     variable: "TILEWRIGHT_PTXAS",
@@ -24,8 +24,8 @@ pub fn assembler() -> Result<PathBuf, ToolError> {
     PTXAS.find().or_else(|error| python_assembler().ok_or(error))
 }
 
-/// Returns the `ptxas` of the PyPI package: a file `bin/ptxas` below the Python package `nvidia`; `None` if there is
-/// none. The result is cached, since the search runs the interpreter.
+/// Returns the `ptxas` of the PyPI package: a file `bin/ptxas` below the Python package `nvidia`; `None` if no such
+/// file exists. The result is cached, since the search runs the Python interpreter.
 fn python_assembler() -> Option<PathBuf> {
     static FOUND: OnceLock<Option<PathBuf>> = OnceLock::new();
     FOUND.get_or_init(find_python_assembler).clone()
@@ -40,7 +40,7 @@ fn find_python_assembler() -> Option<PathBuf> {
     directories.map(|entry| entry.path().join("bin").join("ptxas")).find(|file| file.is_file())
 }
 
-/// Assembles PTX text to a cubin; `None` if no assembler is installed.
+/// Assembles PTX text for an architecture to a cubin; `None` if `ptxas` is not installed.
 pub(crate) fn assemble(architecture: &str, ptx: &[u8]) -> Result<Option<Vec<u8>>, CompileError> {
     assembler().ok().map(|program| assemble_with(&program, architecture, ptx)).transpose()
 }
@@ -54,7 +54,7 @@ pub fn assemble_with(program: &Path, architecture: &str, ptx: &[u8]) -> Result<V
     let (input, output) = (directory.path().join("kernel.ptx"), directory.path().join("kernel.cubin"));
     std::fs::write(&input, ptx).map_err(file_error)?;
     let arch = format!("-arch={architecture}");
-    // The assembler's output contains the path of its input, so the path is the same in every run.
+    // `ptxas` writes the path of its input to the cubin, so a fixed file name keeps the output reproducible.
     PTXAS
         .run(program, "PTX", |command| {
             let command = command.current_dir(directory.path()).args([&arch, "kernel.ptx", "-o", "kernel.cubin"]);

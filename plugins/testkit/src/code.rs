@@ -1,4 +1,4 @@
-//! Compiles kernels in tests of plugins.
+//! Compiles kernels in the tests of plugins.
 
 use crate::prelude::*;
 
@@ -7,13 +7,13 @@ pub fn artifact(target: &dyn Target, kernels: Vec<Kernel>, emit: &[Emit]) -> Res
     target.compile(&Module { kernels }, &CompileOptions { emit: emit.to_vec(), optimisation: 2 })
 }
 
-/// Compiles kernels to assembly.
+/// Compiles kernels to assembly; panics with the error if that fails.
 pub fn assembly(target: &dyn Target, kernels: Vec<Kernel>) -> String {
     text_of(artifact(target, kernels, &[Emit::Assembly]))
 }
 
-/// Compiles kernels to assembly, and also to an object, which the vendor's tools check if installed. Returns the
-/// assembly.
+/// Compiles kernels to assembly and to an object; the vendor's tools check the object if they are installed. Returns
+/// the assembly.
 pub fn assembled(target: &dyn Target, kernels: Vec<Kernel>) -> String {
     text_of(artifact(target, kernels, &[Emit::Assembly, Emit::Object]))
 }
@@ -23,13 +23,13 @@ fn text_of(compiled: Result<Artifact, CompileError>) -> String {
     artifact.text(Emit::Assembly).expect("assembly is text").to_owned()
 }
 
-/// Returns the error of compiling kernels, which must fail.
+/// Compiles kernels, which must fail, and returns the error.
 #[track_caller]
 pub fn refusal(target: &dyn Target, kernels: Vec<Kernel>) -> CompileError {
     artifact(target, kernels, &[Emit::Assembly, Emit::Object]).expect_err("it is rejected")
 }
 
-/// Returns the number of lines of code that begin with a word.
+/// Returns the number of lines of code that begin with `word`.
 pub fn count(code: &str, word: &str) -> u64 {
     code.lines().filter(|line| line.trim_start().starts_with(word)).count() as u64
 }

@@ -1,11 +1,12 @@
-//! Asynchronous copies, as kernels whose code the vendors' crates check.
+//! Asynchronous copies as kernels, whose code the vendors' crates check.
 
 use tilewright_plan::movement::AsyncCopyPlan;
 
 use crate::prelude::*;
 
 /// Plans an asynchronous copy of 64 x 64 elements of 16 bits, row-major in global and shared memory, by four warps of
-/// the target's default number of lanes. Returns the plan, and a kernel that copies five such tensors to three buffers.
+/// the target's default number of lanes. Returns the plan, and a kernel that copies five such tensors to a ring of
+/// three buffers.
 pub fn staged(target: &dyn Target, masked: bool) -> (AsyncCopyPlan, Kernel) {
     let axis = |axis| LinearLayout::identity(64, Dim::OFFSET, Dim::tensor(axis)).unwrap();
     let memory = MemoryLayout::linear(axis(1).direct_sum(&axis(0)).unwrap());

@@ -1,4 +1,5 @@
-//! Kernel modules with one random fault, which code generators must reject or compile without crashing.
+//! Inserts one random fault into kernel modules. Code generators must reject such modules or compile them, but must not
+//! crash.
 
 use tilewright_kernel::Region;
 use tilewright_testkit::seeded_rng::SeededRng;

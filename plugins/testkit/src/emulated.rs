@@ -1,4 +1,4 @@
-//! Runs kernels on the emulator.
+//! Runs the kernels of tests on the emulator.
 
 use std::fmt::Display;
 
@@ -6,7 +6,7 @@ use crate::prelude::*;
 use tilewright_emulator::RunReport;
 use tilewright_verify::{CheckFailure, TestCase};
 
-/// The initial contents of a buffer in global memory that a kernel takes.
+/// The initial contents of a buffer in global memory that is passed to a kernel.
 #[derive(Debug, Clone)]
 pub enum Given {
     Bytes(Vec<u8>),
@@ -14,8 +14,8 @@ pub enum Given {
     Empty(usize),
 }
 
-/// Emulates one block of a kernel that takes buffers and then scalars, with a target's instructions; returns the
-/// buffers' contents and the emulator's report.
+/// Emulates one block of a kernel whose parameters are the buffers and then the scalars `numbers`. Returns the buffers'
+/// final contents and the emulator's report.
 pub fn run_block(
     target: &dyn Target,
     kernel: &Kernel,
@@ -39,7 +39,7 @@ pub fn run_block(
     Ok((left.collect(), report))
 }
 
-/// Runs a test case of the suite on the emulator and checks all that it expects.
+/// Emulates a test case and checks its expected results and counts; panics with `what` in the message if they differ.
 #[track_caller]
 pub fn check_case<'a>(
     case: Result<TestCase, CheckFailure>,

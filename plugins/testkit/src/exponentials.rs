@@ -1,14 +1,14 @@
-//! The error of exponentials of `f32` in programs: `math.exp` is Triton's `2^(x log2 e)`, `tw.math.exp` as accurate as
-//! the C library's.
+//! Checks the error of exponentials of `f32` in programs: `math.exp` is computed as `2^(x log2 e)` as in Triton,
+//! `tw.math.exp` is as accurate as the C library's.
 
 use crate::prelude::*;
 
-/// The arguments: those of finite normal results.
+/// Returns the arguments of the tests; their exponentials are finite and normal.
 fn arguments() -> Vec<f32> {
     (0..1024).map(|index| (index as f32 - 511.5) * 0.17).collect()
 }
 
-/// Returns a kernel that applies an operation to 1,024 numbers.
+/// Returns a kernel that applies the operation `name` to 1,024 numbers.
 fn kernel(target: &dyn Target, name: &str) -> Kernel {
     let text = format!(
         "module {{ tt.func public @f(%x: !tt.ptr<f32>, %y: !tt.ptr<f32>) {{
@@ -26,8 +26,9 @@ fn kernel(target: &dyn Target, name: &str) -> Kernel {
     program_kernel(target, &text).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
-/// Checks the errors relative to binary64, on the emulator. That of `math.exp` grows with the argument: its product has
-/// half a unit of rounding, and `log2 e` in binary32 is a 2^-26th too great. The target's `exp2` adds its own error.
+/// Checks the errors of both operations against binary64, on the emulator. The permitted error of `math.exp` grows with
+/// the argument, because the product with `log2 e` is rounded and `log2 e` in binary32 is inexact; the error of the
+/// target's `exp2` is added.
 pub fn errors_are_those_of_the_product(target: &dyn Target) {
     let exp2 = target.description().function("exp2", "f32").expect("the target has `exp2`").ulps * 2f64.powi(-23);
     let by_product = |x: f64| exp2 + x.abs() * (2f64.powi(-24) + 2f64.powi(-26)) * (1.0 + 2f64.powi(-10));

@@ -1,4 +1,4 @@
-//! Tests that every vendor's plugin runs, as functions of a target and a table of test cases.
+//! Tests that the plugins of every vendor run: functions whose parameters are a target and test cases.
 
 #![allow(clippy::unwrap_used)]
 

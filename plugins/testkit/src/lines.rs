@@ -1,4 +1,5 @@
-//! Checks of line tables: every program of the conformance suite gets its own lines as source locations.
+//! Checks of line tables (debug information): programs of the conformance suite are compiled with their own line
+//! numbers as source locations.
 
 use std::path::Path;
 
@@ -7,16 +8,17 @@ use crate::programs::compiler;
 use tilewright_plugin::codegen::check_limits;
 use tilewright_verify::case::ProgramCase;
 
-/// The file that the locations of [`located`] name.
+/// The file name in the source locations that [`located`] adds.
 pub const FILE: &str = "/source/kernel.py";
 
-/// Appends a location to each operation: its line in the text. An operation with regions has no location.
+/// Appends a source location to each operation, with the operation's line in the text. Operations with regions get
+/// none.
 pub fn located(program: &str) -> String {
     let mut text = String::new();
     for (number, line) in (1..).zip(program.lines()) {
         let op = line.trim();
         let is_operation = ["%", "tt.", "ttg.", "tw.", "amdg.", "scf.yield"].iter().any(|start| op.starts_with(start));
-        // The rest of some operations is in the next lines: their types or their regions.
+        // The rest of an operation, such as its types or its regions, may be on the following lines.
         let is_complete = is_operation && !op.starts_with("tt.func") && !op.ends_with(['{', '(', ',', ':']);
         text.push_str(line);
         if is_complete && !op.contains("loc(") && !op.contains("//") {
@@ -27,14 +29,14 @@ pub fn located(program: &str) -> String {
     text
 }
 
-/// An instruction of assembly text, and its line in the source; 0 if it has none.
+/// An instruction of assembly, and its source line; 0 if it has no line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LocatedInstruction<'a> {
     pub text: &'a str,
     pub line: usize,
 }
 
-/// Returns the instructions of assembly text with the lines that `.loc` gives them.
+/// Returns the instructions of assembly, each with the line of the last `.loc` directive before it.
 pub fn instructions(assembly: &str) -> Vec<LocatedInstruction<'_>> {
     let (mut line, mut found) = (0, Vec::new());
     for text in assembly.lines() {
@@ -53,19 +55,20 @@ pub fn instructions(assembly: &str) -> Vec<LocatedInstruction<'_>> {
     found
 }
 
-/// The accesses of global memory whose lines were checked.
+/// Results of [`check_programs`]: instructions that access global memory, whose source lines were checked.
 #[derive(Debug, Default)]
 pub struct Checked {
     pub programs: usize,
     pub accesses: usize,
-    /// Accesses without a line: LLVM merged accesses of several lines.
+    /// Number of accesses without a line, because LLVM merged accesses of several lines.
     pub without_line: usize,
-    /// Accesses with the line of another operation: LLVM merges a load with the cast that follows it.
+    /// Accesses that have the line of an operation without memory access, because LLVM merges a load with the cast
+    /// after it.
     pub elsewhere: Vec<String>,
 }
 
-/// Compiles every program with and without locations, and checks that the code is the same. Each instruction that
-/// begins with one of `accesses` must have the line of an operation that accesses memory.
+/// Compiles every program with and without source locations, and checks that the code is the same. Instructions that
+/// begin with one of `accesses` must have the line of an operation that accesses memory.
 pub fn check_programs(target: &dyn Target, accesses: &[&str]) -> Checked {
     let mut checked = Checked::default();
     for file in ProgramCase::files(&shared_data::workspace().join("conformance/kernels")).unwrap() {
@@ -77,8 +80,8 @@ pub fn check_programs(target: &dyn Target, accesses: &[&str]) -> Checked {
     checked
 }
 
-/// Checks that locations do not change a program's code; returns the assembly with lines, `None` if the target does not
-/// support the program.
+/// Checks that source locations do not change a program's code. Returns the assembly with line directives; `None` if
+/// the target does not support the program.
 fn check_code(target: &dyn Target, file: &Path) -> Option<String> {
     let case = ProgramCase::read(file).unwrap_or_else(|error| panic!("{error}"));
     let text = std::fs::read_to_string(&case.program).unwrap();
@@ -113,7 +116,7 @@ fn check_code(target: &dyn Target, file: &Path) -> Option<String> {
 fn check_accesses(file: &Path, assembly: &str, accesses: &[&str], checked: &mut Checked) {
     let text = std::fs::read_to_string(ProgramCase::read(file).unwrap().program).unwrap();
     let source: Vec<&str> = text.lines().collect();
-    // A pipelined copy of an explicit-memory program has the line of the slice that it copies.
+    // In explicit-memory programs, a pipelined copy has the line of the `tw.slice` whose tile it copies.
     const ACCESSES: [&str; 10] =
         ["load", "store", "atomic", "descriptor", "copy", "gather", "scatter", "tdm", "histogram", "tw.slice"];
     for one in instructions(assembly) {

@@ -1,22 +1,22 @@
-//! Checks of layout families' parameters: texts that name layouts or are rejected.
+//! Checks of layout families' parameters, by texts that are valid or must be rejected.
 
 use crate::prelude::*;
 
-/// Returns the families' error for a text that names no layout of the shape.
+/// Returns the families' error for a text that is not a valid layout for a tensor of this shape; panics if it is valid.
 #[track_caller]
 pub fn refusal(families: &dyn Families, text: &str, shape: &[u64]) -> String {
     let spec = parse_spec(text).expect("the text is well formed");
     families.resolve(&spec, shape, families).expect_err("the parameters are wrong").to_string()
 }
 
-/// Returns the layout of the shape that a text names.
+/// Returns the layout that a text describes for a tensor of this shape; panics if it is not valid.
 #[track_caller]
 pub fn layout(families: &dyn Families, text: &str, shape: &[u64]) -> Layout {
     let spec = parse_spec(text).expect("the text is well formed");
     families.resolve(&spec, shape, families).unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
-/// Checks that attribute text and JSON name the same layout of a shape.
+/// Checks that an attribute text and a JSON text describe the same layout for a tensor of this shape.
 #[track_caller]
 pub fn are_the_same(families: &dyn Families, text: &str, json: &str, shape: &[u64]) {
     assert_eq!(layout(families, text, shape), layout(families, json, shape));

@@ -1,19 +1,21 @@
-//! Widths of the global-memory accesses in the machine code of tile programs.
+//! Checks the widths of global-memory accesses in the machine code of tile programs.
 
 use crate::prelude::*;
 
-/// The accesses of a program's machine code to global memory: the bits of a lane of each instruction, the widest first.
+/// The global-memory accesses in a program's assembly: for each instruction, the bits that one lane accesses, the
+/// widest first.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct GlobalAccesses {
     pub loads: Vec<u32>,
     pub stores: Vec<u32>,
 }
 
-/// Reads the direction and the bits of a lane from a line of assembly; `None` if it has no access to global memory.
+/// Parses a line of assembly to the direction of a global-memory access and the bits of one lane; `None` for other
+/// lines.
 pub type ReadAccess = fn(&str) -> Option<(Direction, u32)>;
 
 impl GlobalAccesses {
-    /// Compiles a program for four warps, and reads its assembly.
+    /// Compiles a program for four warps, and reads the accesses in its assembly.
     pub fn of_program(target: &dyn Target, text: &str, read: ReadAccess) -> Self {
         let options = ProgramOptions::default().with_warps(4);
         let kernel = compiler(target).kernel(text, &options, &mut |_| {}).unwrap_or_else(|error| panic!("{error}"));
@@ -31,19 +33,21 @@ impl GlobalAccesses {
     }
 }
 
-/// The forms in which a program may compute the pointers of a row-major tile.
+/// How a program computes the pointers of a row-major tile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
     Plain,
-    /// The pointers are computed for the transposed tile, and then transposed.
+    /// The program computes the pointers of the transposed tile, and transposes them.
     Transposed,
-    /// The offsets are a range along one axis that is reshaped to the tile.
+    /// The program computes offsets as a range along one axis, and reshapes them to the tile.
     Reshaped,
-    /// The offsets are combined from quotients (rows) and remainders (columns) of a range, and reshaped to the tile.
+    /// The program computes offsets from quotients (rows) and remainders (columns) of a range, and reshapes them to the
+    /// tile.
     Divided,
 }
 
-/// Returns a program that copies a row-major tile of 512 rows and `columns` columns, with pointers of this form.
+/// Returns a program that copies a row-major tile of 512 rows and `columns` columns, whose pointers are computed in
+/// this form.
 fn copy(columns: u64, element: &str, form: Form) -> String {
     let shape = format!("512x{columns}");
     let pointers = format!("tensor<{shape}x!tt.ptr<{element}>>");
@@ -85,8 +89,8 @@ fn copy(columns: u64, element: &str, form: Form) -> String {
     )
 }
 
-/// Checks that access widths in machine code are those of the Linear Layouts paper, Table 3: tiles of 512 rows and 1 to
-/// 16 columns, four warps. Each access of a lane has 128 bits, or the lane's share of a small tile.
+/// Checks access widths in machine code against Table 3 of the Linear Layouts paper: tiles of 512 rows and 1 to 16
+/// columns, four warps. Each access has 128 bits in each lane, or fewer if the lane's share of the tile is smaller.
 pub fn check_table_3(target: &dyn Target, read: ReadAccess) {
     let lanes = u64::from(target.description().lanes.default) * 4;
     for (element, bits) in [("f8E5M2", 8), ("f16", 16)] {
@@ -103,20 +107,20 @@ pub fn check_table_3(target: &dyn Target, read: ReadAccess) {
     }
 }
 
-/// A program of the conformance suite with tensors of bools in memory: the widths of its loads and stores in machine
-/// code, the widest first, and those in Triton 3.9.0's.
+/// A program of the conformance suite with tensors of booleans in memory: bits per lane of its loads and stores in
+/// machine code, the widest first, and of those in Triton 3.9.0's code.
 pub struct BoolProgram {
     pub name: &'static str,
     pub loads: &'static [u32],
     pub stores: &'static [u32],
     pub triton_loads: &'static [u32],
     pub triton_stores: &'static [u32],
-    /// The reason why there are more accesses than in Triton's code; empty if there are not.
+    /// Why the program has more accesses than Triton's code; empty if it has not.
     pub reason: &'static str,
 }
 
-/// Checks the widths of accesses in the programs' machine code. A program has a reason if and only if it has more
-/// accesses than Triton's code.
+/// Checks the widths of accesses in the programs' machine code, and that exactly the programs with more accesses than
+/// Triton's code have a reason.
 pub fn check_bool_programs(target: &dyn Target, read: ReadAccess, programs: &[BoolProgram]) {
     let folder = shared_data::workspace().join("conformance/kernels");
     for program in programs {

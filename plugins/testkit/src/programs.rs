@@ -1,4 +1,4 @@
-//! Helpers for tile programs as text: their compilation, and statements that many of them have.
+//! Helpers for tests with tile programs as text: compilation, and statements that many programs have.
 
 use std::sync::LazyLock;
 
@@ -6,34 +6,34 @@ use crate::prelude::*;
 use tilewright_tile::import::Imports;
 use tilewright_tile::op::Dialects;
 
-/// Returns the compiler of tile programs for a target, with the operations of all vendors.
+/// Returns a compiler of tile programs for a target; it accepts the operations of all vendors.
 pub fn compiler(target: &dyn Target) -> ProgramCompiler<'_> {
     static DIALECTS: LazyLock<Dialects> = LazyLock::new(tilewright_dialects::all);
     static IMPORTS: LazyLock<Imports> = LazyLock::new(tilewright_dialects::imports);
     ProgramCompiler { dialects: &DIALECTS, imports: &IMPORTS, target }
 }
 
-/// Compiles a program with default options; returns the kernel.
+/// Compiles a program with default options, and returns its kernel.
 pub fn program_kernel(target: &dyn Target, text: &str) -> Result<Kernel, ProgramError> {
     compiler(target).kernel(text, &ProgramOptions::default(), &mut |_| {})
 }
 
-/// A tile at the beginning of a row-major matrix in global memory, for which statements are generated.
+/// A tile at the start of a row-major matrix in global memory, for which program statements are generated.
 #[derive(Debug, Clone, Copy)]
 pub struct Tile<'a> {
-    /// The suffix of the names of the tile's values.
+    /// Suffix of the SSA names that are defined for the tile.
     pub name: &'a str,
     pub rows: u64,
     pub columns: u64,
-    /// The pitch of the matrix: elements from one row to the next.
+    /// Pitch of the matrix: number of elements from one row to the next.
     pub pitch: u64,
-    /// The layout of the tile's tensors; `None` to leave it to layout assignment.
+    /// Layout of the tile's tensors; `None` if layout assignment shall choose it.
     pub layout: Option<&'a str>,
 }
 
 impl Tile<'_> {
-    /// Returns statements that define `%row{name}`, the row indices as a column, and `%offsets{name}`, the element
-    /// offsets.
+    /// Returns statements that define `%row{name}`, the row indices as a column, and `%offsets{name}`, the offsets of
+    /// the tile's elements, in elements.
     pub fn offsets(&self) -> String {
         let Self { name, rows, columns, pitch, layout } = *self;
         let with = |layout: Option<String>| layout.map_or_else(String::new, |layout| format!(", {layout}"));
@@ -57,7 +57,8 @@ impl Tile<'_> {
         )
     }
 
-    /// Returns statements that define `%to`, the addresses of the tile's elements of a type, from the pointer `%from`.
+    /// Returns statements that define `%to`, the addresses of the tile's elements. `from` is the name of the matrix's
+    /// pointer, `element` the element type.
     pub fn addresses(&self, to: &str, from: &str, element: &str) -> String {
         let Self { name, rows, columns, layout, .. } = *self;
         let own = layout.map_or_else(String::new, |layout| format!(", {layout}"));

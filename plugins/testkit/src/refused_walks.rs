@@ -1,5 +1,5 @@
-//! Kernels that violate a rule of the walk over kernel bodies, which all code generators share: each plugin must reject
-//! them with the same message.
+//! Invalid kernels that break a rule of the walk over kernel bodies, which all code generators use. Each plugin must
+//! reject them with the same message.
 
 use tilewright_kernel::{MAX_DEPTH, Region, Statement};
 
@@ -9,7 +9,7 @@ use crate::prelude::*;
 const AT: Value = Value(0);
 const A_WORD: Value = Value(1);
 
-/// Builds a kernel whose body `make` emits, with a pointer and a word as parameters.
+/// Builds a kernel with a pointer and a word as parameters; `make` emits its body.
 fn kernel(launch: Launch, make: impl FnOnce(&mut Builder)) -> Kernel {
     let mut builder = Builder::new("bad", launch, &[("at", GLOBAL), ("word", WORD)]);
     make(&mut builder);
@@ -29,7 +29,7 @@ fn if_else(k: &mut Builder, then: Region, otherwise: Region, results: &[Type]) {
     k.if_else(condition, then, otherwise, results);
 }
 
-/// Builds a kernel with this many nested conditionals.
+/// Builds a kernel with conditionals that are nested `depth` deep.
 fn nested(launch: Launch, depth: usize) -> Kernel {
     let empty = region(&[yields(&[])]);
     kernel(launch, |k| {
@@ -43,7 +43,7 @@ fn nested(launch: Launch, depth: usize) -> Kernel {
     })
 }
 
-/// An expected message, and the change to a valid kernel that causes it.
+/// A text of the expected error message, and a function that emits the invalid body.
 type Rule = (&'static str, fn(&mut Builder));
 
 const RULES: [Rule; 13] = [
@@ -84,7 +84,7 @@ const RULES: [Rule; 13] = [
     }),
 ];
 
-/// Checks that a code generator rejects every violation, and compiles regions of the deepest permitted nesting.
+/// Checks that a code generator rejects every invalid kernel, and compiles regions of the maximum permitted nesting.
 pub fn are_refused(launch: Launch, compile: impl Fn(&Module) -> Result<(), CompileError>) {
     let refused = |kernels: Vec<Kernel>, words: &str| match compile(&module(kernels)) {
         Err(CompileError::Invalid(message)) => {

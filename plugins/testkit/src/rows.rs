@@ -1,11 +1,12 @@
-//! Checks of the instructions in a vendor's table against published layouts and the vendor's layout families.
+//! Checks of the instructions in a vendor's instruction table, against published layouts and the vendor's layout
+//! families.
 
 use serde_json::Value;
 use tilewright_target::TensorMemoryOperand;
 
 use crate::prelude::*;
 
-/// Checks that all instructions of each part of a vendor's table have the kind of the part.
+/// Checks, for each group of a vendor's instruction table, that all its instructions have the group's kind.
 #[track_caller]
 pub fn groups_have_one_kind<V: tilewright_plugin::Vendor>() {
     for architecture in V::ARCHITECTURES {
@@ -16,7 +17,7 @@ pub fn groups_have_one_kind<V: tilewright_plugin::Vendor>() {
     }
 }
 
-/// Returns the element type, element bits and layout of the operand with the role `required`; `None` unless it is in
+/// Returns element type, element bits and layout of the operand with the role `required`; `None` unless it is in
 /// registers.
 pub fn find_register<'a>(row: &'a Instruction, required: &str) -> Option<(&'a str, u32, &'a LinearLayout)> {
     row.operands.iter().find_map(|operand| match operand {
@@ -27,13 +28,13 @@ pub fn find_register<'a>(row: &'a Instruction, required: &str) -> Option<(&'a st
     })
 }
 
-/// Returns the same as [`find_register`], for an operand that must be in registers.
+/// Returns the same as [`find_register`]; panics if the operand is not in registers.
 #[track_caller]
 pub fn register<'a>(row: &'a Instruction, required: &str) -> (&'a str, u32, &'a LinearLayout) {
     find_register(row, required).unwrap_or_else(|| panic!("{} has no {required} in registers", row.name))
 }
 
-/// Returns the operand with the role `required`, which must be in shared memory.
+/// Returns the operand with the role `required`; panics if it is not in shared memory.
 #[track_caller]
 pub fn memory<'a>(row: &'a Instruction, required: &str) -> &'a MemoryOperand {
     let found = row.operands.iter().find_map(|operand| match operand {
@@ -43,13 +44,13 @@ pub fn memory<'a>(row: &'a Instruction, required: &str) -> &'a MemoryOperand {
     found.unwrap_or_else(|| panic!("{} has no {required} in shared memory", row.name))
 }
 
-/// Returns the first operand in tensor memory.
+/// Returns the first operand in tensor memory; panics if there is none.
 #[track_caller]
 pub fn tile(row: &Instruction) -> &TensorMemoryOperand {
     row.operands.iter().find_map(Operand::tensor_memory_operand).unwrap_or_else(|| panic!("{} has no tile", row.name))
 }
 
-/// Returns the constant operand of an instruction; `None` if it has none.
+/// Returns the value of an instruction's constant operand; `None` if it has none.
 pub fn constant(row: &Instruction) -> Option<u64> {
     row.operands.iter().find_map(|operand| match operand {
         Operand::Constant { value, .. } => Some(*value),
@@ -57,20 +58,20 @@ pub fn constant(row: &Instruction) -> Option<u64> {
     })
 }
 
-/// Returns the sizes of a layout's axes.
+/// Returns the size of each tensor axis of a layout, in elements.
 pub fn sizes<const N: usize>(layout: &LinearLayout) -> [u64; N] {
     std::array::from_fn(|axis| 1 << layout.out_bits(Dim::tensor(axis)))
 }
 
-/// Returns the coordinates of the element that a register of a thread holds.
+/// Returns the tensor coordinates of the element that a register of a lane of a warp holds.
 pub fn coordinates(layout: &LinearLayout, register: u64, lane: u64, warp: u64) -> Vec<u64> {
     let all = [(Dim::REGISTER, register), (Dim::LANE, lane), (Dim::WARP, warp)];
     let at: Vec<_> = all.into_iter().filter(|(dim, _)| layout.ins().contains(*dim)).collect();
     layout.apply(&at).expect("a place").into_iter().map(|(_, coordinate)| coordinate).collect()
 }
 
-/// Checks that an operand in registers has a published thread-value layout. The published layout numbers the elements
-/// of a tile of `rows` rows along columns, or along rows if `is_swapped`.
+/// Checks an operand in registers against a published thread-value layout. `published` numbers the elements of a tile
+/// with `rows` rows along columns, or along rows if `is_swapped`.
 pub fn same_positions(row: &Instruction, role: &str, published: &Value, rows: u64, is_swapped: bool) {
     let published = ThreadValue::parse(published.as_str().expect("a thread-value layout"));
     let (_, _, layout) = register(row, role);
@@ -88,7 +89,7 @@ pub fn same_positions(row: &Instruction, role: &str, published: &Value, rows: u6
     }
 }
 
-/// Returns the layout that a family gives, restricted to these dims and without zero bases.
+/// Returns a family's layout for this shape, restricted to these input dims and without zero bases of registers.
 pub fn of_family(families: &dyn Families, spec: &FamilySpec, shape: &[u64], dims: &[Dim]) -> LinearLayout {
     let layout = families.resolve(spec, shape, families).expect("a layout");
     let outs: Vec<_> = layout.linear().outs().dims().collect();
@@ -96,8 +97,9 @@ pub fn of_family(families: &dyn Families, spec: &FamilySpec, shape: &[u64], dims
     restricted.remove_zero_bases(Dim::REGISTER)
 }
 
-/// Checks that the families' samples for `requested` are layouts with its lanes and warps, with unique names. The
-/// instruction of each operand sample must be in `table` once. Returns the names of these instructions.
+/// Checks the families' sample layouts for `requested`: their names must be unique, they must have the requested lanes
+/// and warps, and `table` must have the instruction of each operand sample exactly once. Returns the names of these
+/// instructions.
 pub fn samples_are_layouts(
     families: &dyn Families,
     table: &[Instruction],

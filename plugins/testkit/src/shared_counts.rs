@@ -1,4 +1,5 @@
-//! Compares block barriers and bytes of shared memory with those of Triton's final code, for many texts with layouts.
+//! Compares the number of block barriers and the bytes of shared memory with those of Triton's code, for many programs
+//! with layouts.
 //!
 //! Triton's counts are committed; `conformance/peers/shared_memory_beside_triton.py` writes them.
 
@@ -9,16 +10,15 @@ use tilewright_kernel::Region;
 
 use crate::prelude::*;
 
-/// Sets of texts in the repository: `slots` has buffers and slices of allocations, `valid` the texts of the comparison
-/// of verifiers that are valid.
+/// Sets of programs in the repository: `slots` has buffers and slices of allocations, `valid` the valid texts from the
+/// comparison with Triton's verifier.
 pub const COMMITTED: [&str; 2] = ["slots", "valid"];
-/// The set of texts outside of the repository: real programs with the layouts that Triton chose.
+/// Set of programs outside of the repository: real programs with the layouts that Triton chose.
 pub const REAL: [&str; 1] = ["ttgir"];
 
-/// Checks that kernels have no more block barriers and bytes of shared memory than Triton's, for the texts of these
-/// sets. `target` returns a target by name; texts for other targets are skipped. Texts in the list `more.json`, which
-/// has the reasons, exceed Triton's counts, and must leave the list when they do not. Returns the number of compiled
-/// texts.
+/// Checks that kernels of these sets of programs have no more block barriers and bytes of shared memory than Triton's.
+/// `target` returns a target by its name, or `None` to skip its programs. Programs in the list `more.json`, which has
+/// the reasons, must exceed Triton's counts. Returns the number of compiled programs.
 pub fn take_no_more_than_triton<T: Target>(sets: &[&str], target: impl Fn(&str) -> Option<T>) -> usize {
     let (mut count, mut failures) = (0, Vec::new());
     let listed = listed();
@@ -63,14 +63,14 @@ fn rows(name: &str) -> Vec<Json> {
     read(&folder().join(name)).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// Returns the names of texts, `SET/NAME`, whose counts may exceed Triton's.
+/// Returns the names (`SET/NAME`) of the programs that exceed Triton's counts, from `more.json`.
 fn listed() -> BTreeSet<String> {
     let list: Json = serde_json::from_str(&read(&folder().join("more.json"))).unwrap();
     let entries = list.as_array().unwrap().iter();
     entries.flat_map(|entry| entry["texts"].as_array().unwrap()).map(|name| name.as_str().unwrap().to_owned()).collect()
 }
 
-/// Number of barriers of the block, or of the warps of a partition, in the text of a kernel.
+/// Returns the number of barriers in the kernel's text, of the whole block or of some of its warps.
 fn block_barriers(region: &Region) -> u64 {
     let each = region.statements.iter().map(|statement| {
         let own =

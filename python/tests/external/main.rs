@@ -8,7 +8,7 @@ use std::process::{Command, ExitCode};
 
 use tilewright_testkit::external::{self, ExternalTest, Need};
 
-/// The environment variable with the Python to test with.
+/// The environment variable with the path of the Python interpreter that runs the tests.
 const VARIABLE: &str = "TILEWRIGHT_TEST_PYTHON";
 
 fn main() -> ExitCode {
@@ -27,7 +27,7 @@ fn plugins() -> PathBuf {
     own.ancestors().nth(2).expect("the folder of the profile").to_owned()
 }
 
-/// The native module of the package.
+/// Returns the path of the package's native module, which cargo built.
 fn native_module() -> PathBuf {
     plugins().join("deps/libtilewright_native.so")
 }
@@ -81,7 +81,7 @@ fn run(file: &str) {
     assert!(output.status.success() && text.contains(" passed"), "{text}");
 }
 
-/// Lays the package out in a folder of its own; returns the folder.
+/// Installs the package in a separate folder for the test `test`; returns the folder.
 fn installed(package: &Path, test: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(test);
     let _ = std::fs::remove_dir_all(&folder);

@@ -70,7 +70,7 @@ fn a_file_is_called_after_its_target() {
 
 #[test]
 fn assumed_values_are_marked_and_every_source_is_named() {
-    // Bank phases that no known document or measurement gives.
+    // Bank phases (lanes served together) that no known document or measurement gives.
     for (name, direction, bits) in [
         ("mi250", Direction::Load, 128),
         ("mi300x", Direction::Load, 64),
@@ -87,7 +87,7 @@ fn assumed_values_are_marked_and_every_source_is_named() {
         let target = target(name);
         assert_eq!(target.bank_row(direction, bits).expect("a row").evidence, Evidence::Assumed, "{name}");
     }
-    // Measured phases.
+    // Bank phases that were measured.
     for (direction, bits) in [(Direction::Load, 64), (Direction::Load, 128), (Direction::Store, 64)] {
         for name in ["mi355x", "h200"] {
             assert_eq!(target(name).bank_row(direction, bits).expect("a row").evidence, Evidence::Measured);

@@ -79,7 +79,7 @@ impl JsonSchema {
     }
 }
 
-/// Whether a predicate holds for a rule or, if the rule is a list, for one of its elements.
+/// Whether `predicate` holds for a rule or, if the rule is a list, for one of its elements.
 fn any(rule: &Value, predicate: impl Fn(&Value) -> bool) -> bool {
     rule.as_array().map_or_else(|| predicate(rule), |list| list.iter().any(&predicate))
 }

@@ -9,7 +9,7 @@ use tilewright_targets::catalogue_with;
 
 use Direction::{Load, Store};
 
-/// The documented bank behaviour of one kind of access.
+/// The documented behaviour of shared-memory banks for one kind of access.
 struct Words {
     target: &'static str,
     directions: &'static [Direction],

@@ -3,8 +3,8 @@
 //!
 //!     executed TARGET CASES [FOLDER]
 //!
-//! Without a folder, the cases are compiled here. A folder has the PTX of another compiler: `NAME.ptx`, and in
-//! `NAME.launch.json` what the text does not say: `warps`, `shared_bytes`, and `scratch_bytes`, a list of the bytes
+//! Without a folder, the cases are compiled here. A folder has the PTX of another compiler in `NAME.ptx`, and facts
+//! that the PTX does not state in `NAME.launch.json`: `warps`, `shared_bytes`, and `scratch_bytes`, a list of the bytes
 //! for each program of the scratch buffers that follow the arguments (`machine_code_beside_triton.py` writes both).
 
 use std::error::Error;
@@ -21,7 +21,7 @@ use tilewright_virtual_ptx::VirtualDevice;
 
 type Failure = Box<dyn Error>;
 
-/// Optimisation level of Triton.
+/// Optimisation level of LLVM that Triton uses, for a fair comparison.
 const OPTIMISATION: u8 = 3;
 
 fn main() -> Result<(), Failure> {
@@ -45,7 +45,7 @@ fn main() -> Result<(), Failure> {
     Ok(())
 }
 
-/// A launch with the code that it executes.
+/// A launch with the code that the virtual device executes for it.
 struct BuiltCase {
     launch: TestLaunch,
     artifact: Artifact,
@@ -53,7 +53,7 @@ struct BuiltCase {
     is_foreign: bool,
 }
 
-/// Compiles a case by this project.
+/// Compiles a case with this project's compiler.
 fn compile(case: &ProgramCase, target: &dyn Target) -> Result<BuiltCase, Failure> {
     let text = std::fs::read_to_string(&case.program)?;
     let (dialects, imports) = (tilewright_dialects::all(), tilewright_dialects::imports());
@@ -69,7 +69,7 @@ fn compile(case: &ProgramCase, target: &dyn Target) -> Result<BuiltCase, Failure
 struct ForeignLaunch {
     warps: u32,
     shared_bytes: u64,
-    /// Bytes for each program of the scratch buffers that the kernel takes after the arguments of the function.
+    /// For each scratch buffer that the kernel takes after the arguments of the function: its bytes for each program.
     scratch_bytes: Vec<u64>,
 }
 
@@ -77,7 +77,7 @@ fn ptx_file(folder: &Path, case: &ProgramCase) -> PathBuf {
     folder.join(format!("{}.ptx", case.name))
 }
 
-/// Reads the PTX of another compiler.
+/// Reads the PTX of another compiler, and its launch parameters from the file next to it.
 fn read(case: &ProgramCase, folder: &Path) -> Result<BuiltCase, Failure> {
     let file = ptx_file(folder, case);
     let given: ForeignLaunch = serde_json::from_slice(&std::fs::read(file.with_extension("launch.json"))?)?;
@@ -122,7 +122,7 @@ fn foreign_launch(case: &ProgramCase, scratch_bytes: &[u64]) -> TestLaunch {
     }
 }
 
-/// The line of JSON for a case.
+/// The line of JSON that is printed for a case.
 struct Line(Value);
 
 impl Line {
@@ -132,10 +132,11 @@ impl Line {
     }
 }
 
-/// Executes a case on the virtual device; wrong results are an error like all others.
+/// Executes a case on the virtual device. Wrong results are reported as an error, like a launch that fails.
 fn execute(built: &BuiltCase, target: &dyn Target) -> Line {
     let device = VirtualDevice::new(target.description().clone(), target.instructions().to_vec());
-    // Triton stores replicated values from all warps that hold them.
+    // Triton stores replicated values from all warps that hold them, which the device would otherwise report as an
+    // error.
     let mut device = if built.is_foreign { device.with_replicated_stores() } else { device };
     match check_launch(&built.launch, &built.artifact, &mut device) {
         Ok(_) => Line(json!({ "executed": device.report().metrics() })),

@@ -1,5 +1,5 @@
-//! Compiles test cases of tile programs (`docs/tile-ir.md`) for a target and prints a line of JSON for each: remaining
-//! layout conversions, bytes of shared memory, seconds by stage.
+//! Compiles test cases of tile programs (`docs/tile-ir.md`) for a target and prints a line of JSON for each: the layout
+//! conversions that remain, bytes of shared memory, and seconds by stage of the compiler.
 //!
 //! Assembly and kernel IR are written to a folder: `programs_beside_triton.py` counts instructions in the assembly, and
 //! people can read both.
@@ -7,7 +7,7 @@
 //!     programs TARGET CASES FOLDER [--times N] [--only TEXT]
 //!
 //! Each case is compiled N times (once by default) in the same process. Interruptions only add to the time, so the
-//! least time of each stage counts.
+//! least time of each stage is printed.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ use tilewright_verify::case::ProgramCase;
 
 type Failure = Box<dyn Error>;
 
-/// Optimisation level of Triton.
+/// Optimisation level of LLVM that Triton uses, for a fair comparison.
 const OPTIMISATION: u8 = 3;
 
 fn main() -> Result<(), Failure> {
@@ -61,7 +61,7 @@ fn requested() -> Result<Arguments, Failure> {
     Ok(Arguments { target, cases: cases.into(), folder: folder.into(), times, only })
 }
 
-/// Returns the program files in a folder whose paths contain the text `only`, sorted by path.
+/// Returns the program files (`.ttir`) in a folder whose paths contain the text `only`, sorted by path.
 fn programs(folder: &Path, only: &str) -> Result<Vec<PathBuf>, Failure> {
     let files =
         std::fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>, std::io::Error>>()?;
@@ -93,10 +93,10 @@ fn compiled(compiler: &ProgramCompiler<'_>, case: &ProgramCase, folder: &Path, t
     Ok(line)
 }
 
-/// A test case that has been compiled.
+/// The code of a compiled test case and the numbers to be printed.
 struct CompiledCase {
     conversions: Vec<Value>,
-    /// Number of loads in loops that are prefetched.
+    /// Number of loads in loops that the compiler prefetches.
     prefetched_loads: usize,
     kernel: Kernel,
     assembly: Vec<u8>,
@@ -119,8 +119,8 @@ impl Watch<'_> {
     }
 }
 
-/// Compiles a test case once. `llvm` is the time from kernel IR to optimised LLVM IR as text, `all` the time to
-/// assembly.
+/// Compiles a test case once. Stage `llvm` is the time from kernel IR to optimised LLVM IR as text, stage `all` the
+/// time from kernel IR to assembly.
 fn compile_once(
     compiler: &ProgramCompiler<'_>,
     text: &str,

@@ -1,5 +1,5 @@
-//! Checks known answers of operations on linear layouts: the expected result, or an error if none is defined. If
-//! several results are correct, any of them passes.
+//! Checks known answers of operations on linear layouts: the expected result, or an error if the operation is
+//! undefined. If several results are correct, any of them passes.
 
 use serde_json::Value as Json;
 use tilewright::operations::{OperationError, algebra};
@@ -21,8 +21,8 @@ pub(super) fn check(_: &Context, row: &Row) -> LawResult {
     }
 }
 
-/// Checks whether the result `found` is correct although it differs from the expected one. Fails for operations that
-/// have only one correct result.
+/// Checks whether the result `found` of an operation is correct although it differs from the expected one. Fails for
+/// operations that have only one correct result.
 fn another(operation: &str, inputs: &Json, found: &Json, expected: &Json) -> LawResult {
     let read = |value: &Json| -> Result<LinearLayout, Verdict> {
         layout_from_json(value).map_err(|error| law_failure(format!("{value}: {error}")))
@@ -44,7 +44,8 @@ fn another(operation: &str, inputs: &Json, found: &Json, expected: &Json) -> Law
     }
 }
 
-/// Checks that `map` followed by `to` equals `from`, on each input bit, so that maps of any size can be compared.
+/// Checks that `map` followed by `to` equals `from`, on each input bit: linearity extends this to all inputs, so that
+/// maps of any size can be compared.
 fn check_composition(map: &LinearLayout, from: &LinearLayout, to: &LinearLayout) -> LawResult {
     require(map.ins() == from.ins() && map.outs() == to.ins(), || {
         format!("{map}\ndoes not map from\n{from}\nto\n{to}")

@@ -1,4 +1,4 @@
-//! Checks of the direct sum of linear layouts and of its quotient.
+//! Checks of the direct sum of linear layouts, and of the quotient that undoes it.
 
 use tilewright_layout::{Dim, LinearLayout, Space};
 
@@ -52,8 +52,8 @@ fn others(layout: &LinearLayout) -> Result<(LinearLayout, LinearLayout), Verdict
     Ok((second, expect_layout(third.direct_sum(&beside))?))
 }
 
-/// Computes the elements of a direct sum by its definition: each coordinate is split; the low part is mapped by
-/// `inner`, the high part by `outer`, whose images are shifted above those of `inner`.
+/// Computes the elements of a direct sum by its definition: each coordinate is split in low and high bits; `inner` maps
+/// the low bits, `outer` the high ones, and the images of `outer` are shifted above those of `inner`.
 fn direct_sum_elements(inner: &LinearLayout, outer: &LinearLayout, sum: &LinearLayout) -> Result<Vec<u64>, Verdict> {
     let (low, high) = (elements(inner)?, elements(outer)?);
     let (ins, outs) =

@@ -5,8 +5,8 @@ use tilewright_layout::LinearLayout;
 use super::super::law::{LawResult, law_failure, require};
 use super::{elements, expect_layout};
 
-/// Checks that the right inverse maps each element to a position that holds it and, for an invertible layout, each
-/// position back to itself.
+/// Checks that the right inverse of a layout maps each element to a position that holds it and, for an invertible
+/// layout, each position back to itself.
 pub(super) fn inverse(layout: &LinearLayout) -> LawResult {
     let inverse = expect_layout(layout.pseudoinvert())?;
     let positions = elements(&inverse)?;

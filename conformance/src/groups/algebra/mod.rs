@@ -1,6 +1,6 @@
 //! Group `algebra` of the suite: operations on linear layouts match the known answers and obey their laws, on sample
-//! layouts of the target's families. Every law is checked against the bases, position by position, never against the
-//! operation itself.
+//! layouts of the target's families. Every law is checked against the layouts' bases, position by position, never
+//! against another call of the operation that is checked.
 
 mod answers;
 mod direct_sum;
@@ -70,17 +70,17 @@ fn witness(context: &Context, sample: &SampleLayout, setting: Setting) -> LawRes
     inverses::witness(&other, &sample_layout)
 }
 
-/// Returns the result of an operation that must succeed; a failing verdict otherwise.
+/// Returns the result of an operation that must succeed, or a failing verdict with the error.
 fn expect_layout(result: Result<LinearLayout, LayoutError>) -> Result<LinearLayout, Verdict> {
     result.map_err(|error| law_failure(error.to_string()))
 }
 
-/// Returns the packed element at every position of a layout.
+/// Returns the packed element (coordinates in one number) at every position of a layout.
 fn elements(layout: &LinearLayout) -> Result<Vec<u64>, Verdict> {
     element_table(layout).map_err(law_failure)
 }
 
-/// Checks that a layout maps every position to the expected element.
+/// Checks that a layout maps every position to the expected element; `what` names the layout in the message.
 fn maps(what: &str, layout: &LinearLayout, expected: &[u64]) -> LawResult {
     let found = elements(layout)?;
     require(found.len() == expected.len(), || {

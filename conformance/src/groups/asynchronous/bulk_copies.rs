@@ -1,4 +1,4 @@
-//! Checks every bulk copy instruction (as `cp.async.bulk`) alone: with every shared-memory layout and element width,
+//! Checks every bulk copy instruction (as `cp.async.bulk`) alone: for every shared-memory layout and element width,
 //! across the borders of the tensor, and in faulty kernels that the emulator must reject.
 
 use tilewright_emulator::FaultKind;
@@ -11,7 +11,7 @@ use super::super::executed::device_case;
 use super::super::law::case_name_part;
 use crate::{Case, Context, Level, Verdict};
 
-/// Element widths of tensor maps in bits.
+/// Widths in bits of the elements of tensor maps.
 const WIDTHS: [u32; 4] = [8, 16, 32, 64];
 
 /// Returns all cases of bulk copy instructions.
@@ -20,7 +20,8 @@ pub(super) fn cases(context: &Context) -> Vec<Case> {
     rows.flat_map(|row| borders(context, row).into_iter().chain(wrong(row))).collect()
 }
 
-/// Returns the cases that copy across the tensor's borders: `boxes/to-shared/2d/swizzle-of-128-bytes/b16`.
+/// Returns the cases that copy boxes across the tensor's borders, such as
+/// `boxes/to-shared/2d/swizzle-of-128-bytes/b16`.
 fn borders(context: &Context, row: &Instruction) -> Vec<Case> {
     let Some(operand) = box_operand(row) else { return Vec::new() };
     let mut cases = Vec::new();
@@ -46,7 +47,8 @@ fn borders(context: &Context, row: &Instruction) -> Vec<Case> {
     cases
 }
 
-/// Returns the cases with a faulty kernel: `wrong-boxes/to-shared/2d/no-wait`, `wrong-spans/from-shared/no-fence`.
+/// Returns the cases with a faulty kernel, such as `wrong-boxes/to-shared/2d/no-wait` and
+/// `wrong-spans/from-shared/no-fence`.
 fn wrong(row: &Instruction) -> Vec<Case> {
     let flaws = BulkFlaw::ALL.into_iter().filter(|flaw| flaw.concerns(row.completion));
     let what = match box_operand(row) {
@@ -72,7 +74,7 @@ fn named(flaw: BulkFlaw) -> &'static str {
     }
 }
 
-/// Whether a fault that the emulator reported is the one that the flaw of the kernel causes.
+/// Whether a fault that the emulator reported is one that the flaw of the kernel causes.
 fn is_caused_by(flaw: BulkFlaw, kind: &FaultKind) -> bool {
     match flaw {
         BulkFlaw::NoWait => matches!(kind, FaultKind::InFlight { .. } | FaultKind::Unfinished { .. }),

@@ -21,9 +21,9 @@ use crate::{Case, Context, Level, Verdict};
 /// The property of an asynchronous copy that a case checks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AsyncCopyProperty {
-    /// One copied tensor arrives completely, and the executed operations are those of the plan.
+    /// One tensor is copied and arrives completely, and the executed operations are those of the plan.
     Once,
-    /// Five tensors are copied through three buffers, two of them being filled while one is read; all arrive.
+    /// Five tensors are copied through three buffers, two of them being filled while one is read; all five arrive.
     Stages,
     /// Staged copies with one wait too few: the emulator must report the read of data in flight.
     Early,
@@ -53,9 +53,9 @@ impl AsyncCopyProperty {
 /// `once/for-blocked-rows/f16/64x128/w4` if the memory layout is chosen for the copy and a reader.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AsyncCopyCase {
-    /// The property to check.
+    /// The property to check in this case.
     pub check: AsyncCopyProperty,
-    /// The layout of shared memory or, if `chosen`, of the reader's registers.
+    /// The layout of shared memory or, if `chosen`, of the registers of the copy's reader.
     pub end: NamedLayout,
     /// Whether the memory layout is chosen for a reader, rather than given.
     pub chosen: bool,
@@ -70,20 +70,20 @@ impl fmt::Display for AsyncCopyCase {
     }
 }
 
-/// Alignment of the first element's address in bytes; allocations guarantee at least this.
+/// Alignment in bytes of the address of the tensor's first element; allocations guarantee at least this.
 const ALIGNMENT: u64 = 16;
 
-/// Number of shared-memory buffers of a staged copy.
+/// Number of shared-memory buffers of a copy in stages.
 const BUFFERS: u64 = 3;
 
 impl AsyncCopyCase {
-    /// Returns all copies that are checked for a target.
+    /// Returns all asynchronous copies that are checked for a target.
     #[must_use]
     pub fn all(context: &Context) -> Vec<Self> {
         let (mut all, mut sampler) = (Vec::new(), Sampler::new(context));
         let most = u64::from(context.target().description().shared.static_bytes);
         for corpus in LayoutCorpus::all(context) {
-            // Tensors are multiples of memory sectors, so that each is aligned like the first.
+            // The size of a tensor is a multiple of memory sectors, so that each tensor is aligned like the first.
             let fits = |shape: &[u64]| (512..=most / BUFFERS / 2).contains(&corpus.bytes(shape));
             let ends = corpus.memory().into_iter().map(|name| (name, false));
             let ends: Vec<_> = ends.chain(corpus.distributed().into_iter().map(|name| (name, true))).collect();
@@ -105,10 +105,10 @@ impl AsyncCopyCase {
         })
     }
 
-    /// Returns the memory layout and the plan of the copy.
+    /// Returns the memory layout that the case copies to, and the plan of the copy.
     ///
     /// # Errors
-    /// The verdict of the case if there is no plan.
+    /// The verdict of the case if the copy has no plan.
     pub fn plan(&self, context: &Context) -> Result<(MemoryLayout, AsyncCopyPlan), Verdict> {
         let setting = self.tensor.setting;
         let global = GlobalTensor::row_major(&self.tensor.shape, ALIGNMENT);
@@ -120,7 +120,7 @@ impl AsyncCopyCase {
         Ok((memory, copy))
     }
 
-    /// Chooses a memory layout for the copying threads and the reader.
+    /// Chooses a memory layout that suits the threads that copy and those that read.
     fn choose(&self, context: &Context, global: &GlobalTensor) -> Result<MemoryLayout, Verdict> {
         let (setting, target) = (self.tensor.setting, context.target().description());
         let bits = setting.element.bits();
@@ -141,10 +141,10 @@ impl AsyncCopyCase {
         Ok(choice.chosen().memory.clone())
     }
 
-    /// Checks the property of the copy.
+    /// Checks the property of the copy that the case is about.
     ///
     /// # Errors
-    /// The verdict if the check fails.
+    /// The verdict of the case if the check fails.
     pub fn shown(&self, context: &Context, memory: &MemoryLayout, copy: &AsyncCopyPlan) -> Result<Verdict, Verdict> {
         let (bits, stages) = (self.tensor.setting.element.bits(), self.check.stages());
         let case = || shared_copy_case(copy, memory, bits, stages, plan_context(context));
@@ -178,13 +178,13 @@ fn plan_context(context: &Context) -> PlanContext<'_> {
     PlanContext::new(context.target().description()).with_instructions(context.target().instructions())
 }
 
-/// Returns the reasons why no copy instruction can be used, as text.
+/// Returns, for each copy instruction, the reason why it cannot be used, as text.
 fn rejection_reasons(copy: &AsyncCopyPlan) -> String {
     let rejected = copy.rejected.iter().map(|rejected| format!("{}: {}", rejected.candidate, rejected.reason));
     rejected.collect::<Vec<_>>().join("; ")
 }
 
-/// Passes if the emulator reported a read of data in flight.
+/// Returns a pass if the emulator reported that a lane read data still in flight; a failure otherwise.
 fn expect_read_in_flight<T: fmt::Debug>(checked: Result<T, CheckFailure>) -> Result<Verdict, Verdict> {
     match checked {
         Err(CheckFailure::Fault(fault)) if matches!(fault.kind, FaultKind::InFlight { .. }) => {

@@ -1,13 +1,14 @@
 //! Group `async` of the suite: copies of tensors from global to shared memory that bypass the registers, once and
-//! software-pipelined. They are checked on the emulator, which must report a kernel that reads before its wait, and as
-//! code that a tool accepts.
+//! software-pipelined. They are checked on the emulator, which must also report a kernel that reads before its wait,
+//! and as code that an assembler accepts.
 //!
-//! Further cases prefetch tiles of matrices some iterations before the tiles are loaded; the emulator must report a
-//! prefetch with invalid operands.
+//! Further cases prefetch tiles of matrices to caches some iterations before the tiles are loaded; the emulator must
+//! report a prefetch with invalid operands.
 //!
-//! Bulk tensor copies move boxes of tensors, across the borders of the tensor too, and back.
+//! Bulk tensor copies move boxes (rectangular parts) of tensors to shared memory and back, across the borders of the
+//! tensor too.
 //!
-//! The group `instructions` checks each instruction alone.
+//! The group `instructions` checks each instruction alone, so these cases check plans and kernels.
 
 mod bulk_copies;
 mod copy;

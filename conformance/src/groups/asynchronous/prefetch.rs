@@ -1,4 +1,4 @@
-//! Checks of tiles of a matrix that are prefetched and loaded some iterations later.
+//! Checks of kernels that prefetch tiles of a matrix and load them some iterations later.
 
 use std::fmt;
 
@@ -16,11 +16,11 @@ use crate::{Case, Context, Level, Verdict};
 /// The property of prefetches that a case checks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PrefetchProperty {
-    /// Every byte of the matrix is prefetched, and the loaded tiles are unchanged.
+    /// Every byte of the matrix is prefetched, and the loaded tiles have the matrix's elements.
     Tiles,
-    /// The emulator reports the prefetch of a matrix with a misaligned start.
+    /// The emulator reports the prefetch of a matrix whose first address is misaligned for the instruction.
     Misaligned,
-    /// The kernel compiles.
+    /// The kernel compiles to the same code twice.
     Code,
 }
 
@@ -39,13 +39,13 @@ impl PrefetchProperty {
 /// A matrix whose tiles are prefetched. Case names spell it `prefetch/tiles/f16/64x128/w4`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PrefetchCase {
-    /// The property to check.
+    /// The property to check in this case.
     pub shown: PrefetchProperty,
-    /// Width of an element in bits.
+    /// Width of a matrix element in bits.
     pub element_bits: u32,
     /// Numbers of rows and columns of a tile; the matrix is five tiles high.
     pub tile: [u64; 2],
-    /// Number of warps of the block.
+    /// Number of warps of the block that prefetches and loads.
     pub warps: u64,
 }
 
@@ -56,11 +56,11 @@ impl fmt::Display for PrefetchCase {
     }
 }
 
-/// How many tiles ahead a block prefetches.
+/// Number of tiles by which a block prefetches ahead of its loads.
 const DISTANCE: PrefetchDistance = PrefetchDistance { tiles: 2, is_misaligned: false };
 
 impl PrefetchCase {
-    /// Returns all prefetches that are checked for a target; none if no instruction prefetches.
+    /// Returns all prefetches that are checked for a target; empty if the target has no prefetch instruction.
     #[must_use]
     pub fn all(context: &Context) -> Vec<Self> {
         let rows = context.target().instructions();

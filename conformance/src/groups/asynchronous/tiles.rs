@@ -1,4 +1,4 @@
-//! Checks of bulk tensor copies of tiles to shared memory of every layout, in stages, and back.
+//! Checks of bulk tensor copies of tiles, through several buffers: to shared memory of every layout, and back.
 
 use std::fmt;
 
@@ -21,18 +21,18 @@ use crate::{Case, Context, Level, Status, Verdict};
 /// The property of the bulk tensor copies that a case checks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TileCopyProperty {
-    /// Five tiles arrive through three buffers, two of them being filled while one is read.
+    /// Five tiles arrive in shared memory through three buffers, two of them being filled while one is read.
     Stages,
-    /// Five tiles, partly outside of the tensor, arrive through three buffers.
+    /// Five tiles that lie partly outside of the tensor arrive through three buffers, with the fill value outside.
     Borders,
-    /// Staged copies that wait for the previous phase of an mbarrier: the emulator must report the read of data in
-    /// flight.
+    /// Staged copies that wait for the previous phase of an mbarrier, already complete: the emulator must report the
+    /// read of data in flight.
     Early,
     /// Five tiles, some of them partly outside, are copied from two buffers to the tensor and arrive unchanged.
     Back,
     /// Copies to the tensor without a proxy fence: the emulator must report that the copy may not see the stored data.
     Unfenced,
-    /// The kernels of stages in both directions compile.
+    /// The kernels with copies through several buffers, in both directions, compile.
     Code,
 }
 
@@ -54,7 +54,7 @@ impl TileCopyProperty {
 /// Tiles copied by bulk tensor copies. Case names spell it `tiles/stages/to-shared-128-byte/f16/64x128/w4`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TileCopyCase {
-    /// The property to check.
+    /// The property to check in this case.
     pub shown: TileCopyProperty,
     /// The layout of the tiles in shared memory.
     pub end: NamedLayout,
@@ -68,10 +68,10 @@ impl fmt::Display for TileCopyCase {
     }
 }
 
-/// Alignment of the first element's address in bytes, as tensor maps require.
+/// Alignment in bytes of the address of the tensor's first element, sufficient for a tensor map.
 const ALIGNMENT: u64 = 256;
 
-/// Shift in elements of the tiles that are to lie partly outside of the tensor.
+/// Number of elements by which tiles are shifted so that they lie partly outside of the tensor.
 const SHIFT: u32 = 3;
 
 impl TileCopyCase {
@@ -98,8 +98,8 @@ impl TileCopyCase {
         Case::new(format!("async/{self}"), move |context| merge_verdicts(self.verdict(context)))
     }
 
-    /// Returns the case that runs on a device; `None` for a property that a device cannot show. A device can show
-    /// stages to shared memory and back, across the borders.
+    /// Returns the case that runs on a device; `None` for a property that a run on a device cannot prove. A device can
+    /// prove copies in stages to shared memory and back, across the borders.
     pub(super) fn device_case(self) -> Option<Case> {
         if !matches!(self.shown, TileCopyProperty::Borders | TileCopyProperty::Back) {
             return None;
@@ -159,13 +159,14 @@ impl TileCopyCase {
         })
     }
 
-    /// Plans the copies to shared memory and from shared memory.
+    /// Plans the copies of the tiles to shared memory and back from shared memory.
     fn plans(&self, context: &Context, memory: &MemoryLayout) -> Result<(TensorCopy, TensorCopy), Verdict> {
         let setting = self.tensor.setting;
         let global = GlobalTensor::row_major(&self.tensor.shape, ALIGNMENT);
         let bits = setting.element.bits();
         let problem = AsyncCopySpec::new(&global, memory, bits, setting.lanes, setting.warps).with_tensor_map(true);
-        // If no box fills the memory in one direction, none does in the other.
+        // A box (the part of a tensor that one instruction copies) that fills the memory in one direction also does in
+        // the other.
         let from = match plan_tensor_copy_to_global(&problem, plan_context(context)) {
             Ok(from) => from,
             Err(MovementError::Impossible { reasons }) => return Err(Verdict::unsupported(reasons)),
@@ -180,7 +181,8 @@ impl TileCopyCase {
     }
 }
 
-/// Returns the parameters of a pipeline that moves five tiles through `buffers` buffers.
+/// Returns the parameters of a pipeline that moves five tiles through `buffers` buffers, without the synchronization
+/// `omitted`.
 fn stages(buffers: u32, omitted: Option<OmittedSync>) -> CopyPipeline {
     CopyPipeline { buffers, tensors: 5, omitted }
 }

@@ -13,10 +13,10 @@ use super::super::executed::not_built;
 use super::ConversionCase;
 use crate::{Context, Level, Verdict};
 
-/// Runs every candidate plan of a layout conversion on the emulator.
+/// Runs every candidate plan of a layout conversion on the emulator, not only the cheapest.
 ///
-/// Each register of each lane must get the element that the destination layout gives it; the executed operations must
-/// equal the plan's counts, and be no less than its lower bound.
+/// Each register of each lane must get the element that the destination layout gives it. The executed operations must
+/// equal the plan's counts, and be no fewer than the plan's lower bound.
 pub fn check_emulated_plans(context: &Context, conversion: &ConversionCase) -> Verdict {
     let (src, dst) = match conversion.layouts(context) {
         Ok(layouts) => layouts,
@@ -55,19 +55,19 @@ pub fn test_cases(context: &Context, conversion: &ConversionCase) -> Result<Vec<
     case.map(|case| vec![case]).map_err(not_built)
 }
 
-/// Returns the source layout, the destination layout, and the best plan of the conversion.
+/// Returns the source layout, the destination layout, and the cheapest plan of the conversion.
 fn best_plan(
     context: &Context,
     conversion: &ConversionCase,
 ) -> Result<((LinearLayout, LinearLayout), ConversionPlan), Verdict> {
-    // A kernel that is not compiled is not run either.
+    // A kernel that is not compiled, as it is too large, is not run either.
     module(context, conversion)?;
     let (src, dst) = conversion.layouts(context)?;
     let plan = movement::plan_conversion(&src, &dst, conversion.tensor.setting.element.bits(), plan_context(context));
     Ok(((src, dst), plan.map_err(|error| Verdict::fail(Level::Layout, error.to_string()))?))
 }
 
-/// Max number of operations of a kernel that is compiled.
+/// Max number of operations of a kernel that is compiled, to limit the time of a case.
 const MOST_OPERATIONS: usize = 2000;
 
 /// Returns a planning context with all instructions of the target.
@@ -80,7 +80,7 @@ fn above_bound(plan: &ConversionPlan) -> Option<String> {
 }
 
 /// Compiles the best plan's kernel twice; both compilations must give the same code. The level of the verdict shows
-/// whether a tool of the vendor accepted the code.
+/// whether an assembler accepted the code.
 pub fn check_compiled(context: &Context, conversion: &ConversionCase) -> Verdict {
     let module = match module(context, conversion) {
         Ok(module) => module,
@@ -112,8 +112,8 @@ fn module(context: &Context, conversion: &ConversionCase) -> Result<Module, Verd
     Ok(module)
 }
 
-/// Fails unless the elements that a lane holds in the layout fit the registers. Otherwise they would spill to memory,
-/// so that nobody requests such a conversion.
+/// Fails unless the elements that a lane holds in the layout fit the registers. Others would spill to memory, so no
+/// program needs such a conversion.
 fn fits_registers(context: &Context, layout: &LinearLayout, bits: u32) -> Result<(), Verdict> {
     let needed = (u64::from(bits) << layout.in_bits(Dim::REGISTER)).div_ceil(32);
     let limit = context.target().description().limits.registers_per_lane;

@@ -1,5 +1,5 @@
-//! Layout conversions across the blocks of a cluster, for targets with clusters: the blocks split other axes
-//! afterwards, swap their elements, gather parts, or replicate.
+//! Layout conversions across the blocks of a cluster, for targets with clusters. The blocks split another axis after
+//! the conversion, swap elements, gather parts of the tensor, or replicate it.
 
 use tilewright_layout::{FamilyAttribute, FamilySpec};
 
@@ -9,8 +9,8 @@ use crate::Context;
 
 const SHAPE: [u64; 2] = [64, 128];
 
-/// How the blocks of a layout split the tensor: a name, and the tensor coordinate that each bit of the block index
-/// adds.
+/// How the blocks of the source and the destination layout split the tensor. Each bit of the block index adds the
+/// tensor coordinates that are listed for it.
 struct Split {
     name: &'static str,
     source: &'static [[i64; 2]],

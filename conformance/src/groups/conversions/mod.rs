@@ -23,13 +23,13 @@ use crate::{Case, Context, Group, Verdict};
 /// `blocked-rows-to-blocked-cols/f16/64x128/w4`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConversionCase {
-    /// The source layout.
+    /// The layout that the tensor has before the conversion.
     pub source: NamedLayout,
-    /// The destination layout.
+    /// The layout that the tensor gets.
     pub target: NamedLayout,
     /// The converted tensor: element type, shape and number of warps.
     pub tensor: CaseTensor,
-    /// The part of the case name before the tensor.
+    /// The part of the case name before the tensor, with the names of the two layouts.
     title: String,
 }
 
@@ -45,7 +45,7 @@ impl ConversionCase {
         Self { source, target, tensor, title }
     }
 
-    /// Builds the two layouts, source first.
+    /// Builds the two layouts for the tensor, source first.
     ///
     /// # Errors
     /// The verdict of the case if a layout cannot be built.
@@ -54,7 +54,7 @@ impl ConversionCase {
     }
 }
 
-/// Returns all conversions that are checked for a target.
+/// Returns all layout conversions that are checked for a target.
 #[must_use]
 pub fn all(context: &Context) -> Vec<ConversionCase> {
     let mut conversions = pairs::pairs(context);
@@ -63,7 +63,7 @@ pub fn all(context: &Context) -> Vec<ConversionCase> {
     conversions
 }
 
-/// A group of the suite that runs one check on layout conversions of a target.
+/// A group of the suite that runs one check on the layout conversions of a target.
 pub struct Conversions {
     name: String,
     chooses: ConversionFilter,
@@ -71,19 +71,19 @@ pub struct Conversions {
     on_device: Option<ConversionFilter>,
 }
 
-/// Function that selects conversions.
+/// Function that selects conversions of a group, by layouts or tensor.
 type ConversionFilter = fn(&ConversionCase) -> bool;
-/// Function that checks a conversion.
+/// Function that checks a conversion and returns the verdict of its case.
 type Check = fn(&Context, &ConversionCase) -> Verdict;
 
 impl Conversions {
-    /// Creates a group of the conversions that `chooses` selects, each checked by `check`.
+    /// Creates a group named `name` of the conversions that `chooses` selects, each checked by `check`.
     #[must_use]
     pub fn new(name: &str, chooses: ConversionFilter, check: Check) -> Self {
         Self { name: name.to_owned(), chooses, check, on_device: None }
     }
 
-    /// Also runs the selected conversions on a device, if devices are requested.
+    /// Also runs the conversions that `chooses` selects on a device, if devices are requested.
     #[must_use]
     pub fn on_device(self, chooses: ConversionFilter) -> Self {
         Self { on_device: Some(chooses), ..self }

@@ -1,10 +1,10 @@
-//! Layout conversions between all pairs of layouts, for every element width.
+//! Layout conversions between all pairs of sample layouts, for every element width.
 
 use super::super::corpus::{LayoutCorpus, Sampler};
 use super::ConversionCase;
 use crate::Context;
 
-/// Number of tensors for each pair of layouts and element width.
+/// Number of tensors that a usual run checks for each pair of layouts and element width.
 const TENSORS: usize = 2;
 
 pub(super) fn pairs(context: &Context) -> Vec<ConversionCase> {

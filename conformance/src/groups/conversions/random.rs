@@ -1,4 +1,4 @@
-//! Layout conversions between random distributed layouts, from a seed that is part of the case's name.
+//! Layout conversions between random distributed layouts. Their seed is part of the case's name, to repeat a failure.
 
 use tilewright_layout::{FamilyAttribute, FamilySpec};
 
@@ -33,8 +33,8 @@ fn conversion(seed: u64, setting: Setting) -> ConversionCase {
     ConversionCase { title: format!("random-{seed}"), ..ConversionCase::between(source, target, tensor) }
 }
 
-/// Returns a random layout: every bit of a coordinate goes to a register, a lane or a warp; some lanes and warps hold
-/// replicas of others.
+/// Returns a random layout: every bit of a tensor coordinate goes to a register, a lane or a warp; some lanes and warps
+/// may hold replicas of others.
 fn layout(numbers: &mut Numbers, shape: [u64; 2], setting: Setting) -> FamilySpec {
     let units = |axis: usize| {
         (0..shape[axis].trailing_zeros()).map(move |bit| if axis == 0 { [1i64 << bit, 0] } else { [0, 1 << bit] })
@@ -45,7 +45,7 @@ fn layout(numbers: &mut Numbers, shape: [u64; 2], setting: Setting) -> FamilySpe
         let copies = |numbers: &mut Numbers| numbers.below(8) == 0;
         (0..count).map(|_| if copies(numbers) { [0, 0] } else { left.pop().unwrap_or([0, 0]) }).collect()
     };
-    // The order of lanes and warps matters only for small tensors.
+    // Lanes take their bits before warps. The order matters only for a small tensor, with too few bits for both.
     let lanes = take(numbers, setting.lanes.trailing_zeros());
     let warps = take(numbers, setting.warps.trailing_zeros());
     let bases = |bases: Vec<[i64; 2]>| FamilyAttribute::List(bases.into_iter().map(FamilyAttribute::from).collect());

@@ -1,5 +1,5 @@
-//! Checks known answers of CuTe operations: the known result in normalised notation. A composition that is no CuTe
-//! layout gives the exact table of values, or an error if no layout has it.
+//! Checks known answers of operations on CuTe layouts: the result must equal the known one in normalised notation. If
+//! the answer has a table of exact values, the result must have these values, or be an error if no layout has them.
 
 use serde_json::Value as Json;
 use tilewright::operations::{OperationError, cute};
@@ -20,7 +20,8 @@ pub(super) fn check(_: &Context, row: &Row) -> LawResult {
             require(Json::from(values) == *table, || wrong(format!("is {found}, the exact values are {table}")).detail)
         }
         (Err(OperationError::Undefined(_)), Some(_)) if row["representable_compatible_with_B"] == false => Ok(()),
-        // A known divergence for which neither of CuTe's implementations gives a correct layout.
+        // A known divergence (an operation whose results differ between CuTe's implementations) without a correct
+        // layout.
         (Err(OperationError::Undefined(_)), None) if row["cpp_agrees"] == "error" => Ok(()),
         (Err(error), _) => Err(wrong(error.to_string())),
         (Ok(found), None) => {
@@ -36,7 +37,7 @@ fn layout(value: &Json) -> Result<CuteLayout, Verdict> {
     text.parse().map_err(|error: CuteError| law_failure(format!("`{text}`: {error}")))
 }
 
-/// Whether an inverse maps each value of a layout back to its coordinate; there are many such inverses.
+/// Whether an inverse maps each value of a layout back to its coordinate. Many inverses do, and each is accepted.
 fn undoes(inverse: &CuteLayout, layout: &CuteLayout) -> bool {
     layout.values().enumerate().all(|(index, value)| inverse.at(value) == Ok(index as u64))
 }

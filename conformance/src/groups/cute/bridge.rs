@@ -1,4 +1,4 @@
-//! Checks the conversion of a linear layout to swizzles over a CuTe layout, to text, and back.
+//! Checks the conversion of a linear layout to CuTe notation (swizzles over a CuTe layout), to text, and back.
 
 use tilewright_layout::cute::{ComposedLayout, to_linear_modes};
 use tilewright_layout::{Dim, SampleLayout};

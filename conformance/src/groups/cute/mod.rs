@@ -1,5 +1,5 @@
-//! Group `cute` of the suite: CuTe operations match the known answers or fail with a counterexample, also on the
-//! target's sample layouts in CuTe notation; and each sample survives the conversion to CuTe notation and back. Values
+//! Group `cute` of the suite: operations on CuTe layouts match the known answers or fail with a counterexample, also on
+//! the target's sample layouts in CuTe notation. Each sample survives the conversion to CuTe notation and back. Values
 //! are compared coordinate by coordinate.
 
 mod answers;
@@ -51,7 +51,7 @@ fn linear(context: &Context, sample: &SampleLayout) -> Result<LinearLayout, Verd
     resolve(context, &sample.spec, &SHAPE).map(|layout| layout.linear().clone())
 }
 
-/// Returns the sample's layout and its CuTe notation, which maps positions to elements.
+/// Returns the sample's linear layout and its CuTe notation, both as maps from positions to elements.
 fn composed(context: &Context, sample: &SampleLayout) -> Result<(LinearLayout, ComposedLayout), Verdict> {
     let linear = linear(context, sample)?;
     let composed = from_linear(&linear).map_err(|error| law_failure(format!("{error}\n{linear}")))?;

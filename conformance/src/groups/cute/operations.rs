@@ -1,5 +1,5 @@
-//! Checks of CuTe operations on sample layouts: each result is exact, or the operation is rejected with a coordinate at
-//! which no layout can be correct.
+//! Checks of CuTe operations on sample layouts: each result is exact, or the operation is rejected with a coordinate
+//! that no layout maps correctly.
 
 use tilewright_layout::SampleLayout;
 use tilewright_layout::cute::{
@@ -10,8 +10,8 @@ use super::super::law::{LawResult, law_failure, require};
 use super::composed;
 use crate::{Context, Verdict};
 
-/// Inner layouts for compositions: some are valid, some do not divide, some overlap, some exceed the outer layout's
-/// size.
+/// Inner layouts for compositions. Some are valid; others have sizes that do not divide the outer layout's, overlap, or
+/// exceed its size.
 const INNER: [&str; 12] = [
     "8:2",
     "(4,2):(1,16)",
@@ -27,7 +27,7 @@ const INNER: [&str; 12] = [
     "16:1000",
 ];
 
-/// Checks `composition` with each of several inner layouts.
+/// Checks `composition` of a sample layout with each of the layouts [`INNER`].
 pub(super) fn compositions(context: &Context, sample: &SampleLayout) -> LawResult {
     let (_, composed) = composed(context, sample)?;
     for inner in INNER {
@@ -37,8 +37,8 @@ pub(super) fn compositions(context: &Context, sample: &SampleLayout) -> LawResul
     Ok(())
 }
 
-/// Checks a composition A(B(i)): the result is exact at every i, or the error gives an i whose exact value contradicts
-/// the only layout that is correct before it.
+/// Checks a composition A(B(i)): the result is exact at every i, or the error gives an i with an exact value that
+/// contradicts the only layout that is correct before i.
 fn exact_or_refused(outer: &CuteLayout, inner: &CuteLayout) -> LawResult {
     let exact = |index: u64| inner.at(index).map(|middle| extended(outer, middle));
     match composition(outer, inner) {
@@ -72,8 +72,9 @@ fn extended(layout: &CuteLayout, index: u64) -> u64 {
     value
 }
 
-/// Checks that the right inverse maps each value to a coordinate that has it, and the left inverse each value back to
-/// its coordinate. The left inverse may instead be an error that gives two coordinates with the same value.
+/// Checks that the right inverse maps each value of the layout to a coordinate that has it, and that the left inverse
+/// maps each value back to its coordinate. A left inverse may be undefined, if the error gives two coordinates with the
+/// same value.
 pub(super) fn inverses(context: &Context, sample: &SampleLayout) -> LawResult {
     let (_, composed) = composed(context, sample)?;
     let layout = composed.layout();

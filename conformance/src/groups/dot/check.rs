@@ -1,4 +1,5 @@
-//! Checks of a dot (matrix multiply): its kernel is correct on the emulator and on a device, and compiles.
+//! Checks of a dot (matrix multiply): its kernel computes correct results on the emulator and on a device, and
+//! compiles.
 
 use tilewright_kernel as kernel;
 use tilewright_kernel::Module;
@@ -32,7 +33,7 @@ fn plan_context(context: &Context) -> PlanContext<'_> {
     PlanContext::new(context.target().description()).with_instructions(context.target().instructions())
 }
 
-/// Returns the plan of least cost for an MMA problem.
+/// Returns the cheapest plan for an MMA problem, or the verdict if there is none.
 pub(in crate::groups) fn planned(context: &Context, problem: &MmaProblem) -> Result<MmaPlan, Verdict> {
     mma::plan_mma(problem, plan_context(context)).map_err(|error| match error {
         MmaError::Impossible { reasons } => Verdict::unsupported(reasons),
@@ -40,8 +41,8 @@ pub(in crate::groups) fn planned(context: &Context, problem: &MmaProblem) -> Res
     })
 }
 
-/// Runs the plan's kernel on the emulator with inputs of three kinds: exactly summable elements, any elements and, for
-/// scaled dots, some NaN scales.
+/// Runs the plan's kernel on the emulator with inputs of three kinds: elements that can be summed exactly, any elements
+/// and, for scaled dots, some NaN scales.
 pub(super) fn check_on_emulator(context: &Context, problem: &MmaProblem) -> Verdict {
     let plan = match planned(context, problem) {
         Ok(plan) => plan,

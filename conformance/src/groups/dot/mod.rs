@@ -1,5 +1,6 @@
 //! Group `dot` of the suite: dots (matrix multiplies) of tiles of every pair of element types, planned from the
-//! target's data. They are checked on the emulator element by element, as code that a tool accepts, and on a device.
+//! target's description. They are checked on the emulator element by element, as code that an assembler accepts, and on
+//! a device.
 
 mod check;
 mod scaled;
@@ -50,7 +51,7 @@ fn element_type(name: &str) -> Result<ElementType, Verdict> {
     ElementType::from_name(name).ok_or_else(|| Verdict::fail(Level::Layout, format!("`{name}` is not an element type")))
 }
 
-/// Returns the number of warps for a dot by the rule of [`check::warps`], from its shape and accumulator.
+/// Returns the number of warps for a dot by the rule of [`check::warps`], from its shape and accumulator type.
 fn warps(dot: &Dot, target: &TargetDescription) -> u32 {
     let bits = element_type(dot.accumulator).map_or(32, ElementType::bits);
     check::warps(dot.shape, bits, target)

@@ -1,5 +1,6 @@
-//! Group `dot-scaled` of the suite: dots of scaled operands, and of the same types without scales, planned from the
-//! target's data. They are checked on the emulator element by element and as code that a tool accepts.
+//! Group `dot-scaled` of the suite: dots of operands with block scales, and of the same element types without scales,
+//! planned from the target's description. They are checked on the emulator element by element and as code that an
+//! assembler accepts.
 
 use tilewright_plan::mma::{MmaProblem, Scale};
 use tilewright_target::ElementType;

@@ -1,4 +1,4 @@
-//! The list of scaled dots that are checked.
+//! The list of dots with block scales that are checked.
 //!
 //! The pairs of operand types are: every two formats of OCP Microscaling with scales of both, of either one and of
 //! none; each format with and without scales against `f16` and `bf16`; `e2m1` with scales of `ue4m3` against itself and
@@ -13,9 +13,9 @@ use std::fmt;
 /// The type of an operand's elements, and of its scales if it has any.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct OperandType {
-    /// The elements' type.
+    /// The type of the operand's elements.
     pub element: &'static str,
-    /// The scales' type; `None` for an operand without scales.
+    /// The type of the operand's block scales; `None` for an operand without scales.
     pub scale: Option<&'static str>,
 }
 
@@ -28,14 +28,14 @@ impl fmt::Display for OperandType {
     }
 }
 
-/// A dot with an `f32` accumulator.
+/// A dot with an `f32` accumulator, of operands that may have block scales.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ScaledDot {
-    /// The sizes M, N and K.
+    /// The sizes M, N and K, in elements.
     pub shape: [u64; 3],
-    /// The types of operand A.
+    /// The element type and scale type of operand A.
     pub a: OperandType,
-    /// The types of operand B.
+    /// The element type and scale type of operand B.
     pub b: OperandType,
 }
 
@@ -73,7 +73,7 @@ fn pairs() -> Vec<[OperandType; 2]> {
     pairs
 }
 
-/// Returns the dots that are checked.
+/// Returns the dots that are checked: four shapes for each pair of operand types.
 #[must_use]
 pub fn scaled() -> Vec<ScaledDot> {
     let mut shapes = (0..).map(shape);

@@ -1,8 +1,8 @@
-//! Checks the description of shared-memory banks: it gives the numbers of wavefronts that the vendor's documents give.
+//! Checks the description of shared-memory banks: it gives the numbers of wavefronts that the vendor's documents state.
 //!
-//! The expected numbers are counted here independently, lane by lane. The known answer lists the lanes of a phase
-//! (lanes that are served together); a bank serves one word per wavefront; a phase takes as many wavefronts as its
-//! busiest bank has distinct words.
+//! The expected numbers are counted here independently of the planner, lane by lane. The known answer lists the lanes
+//! of a phase (lanes that are served together). A bank serves one word per wavefront, so a phase takes as many
+//! wavefronts as its busiest bank has distinct words.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,11 +12,11 @@ use tilewright_target::{Direction, TargetDescription, wavefronts};
 use super::super::law::{LawResult, law_failure, require};
 use crate::{Context, Row};
 
-/// The content of a known answer about banks.
+/// The content of a known answer about shared-memory banks.
 struct Banks {
     banks: u64,
     bytes: u64,
-    /// Lane indices whose xor combinations form the phase of lane zero.
+    /// Indices of lanes; their xor combinations are the lanes served together with lane zero.
     together: Vec<u64>,
 }
 
@@ -74,8 +74,8 @@ pub(super) fn check(context: &Context, row: &Row) -> LawResult {
     Ok(())
 }
 
-/// Compares the numbers of wavefronts by the target's description and by the known answer, for address patterns that
-/// hit the banks differently. Accesses have `bits` bits.
+/// Compares the numbers of wavefronts by the target's description with those by the known answer, for address patterns
+/// that hit the banks differently. Each lane accesses `bits` bits.
 fn compare(target: &TargetDescription, known: &Banks, direction: Direction, bits: u32) -> LawResult {
     let what = format!("{direction:?} of {bits} bits").to_lowercase();
     let mut plain = target.shared.banks.iter().filter(|row| row.instruction.is_none());
@@ -94,13 +94,13 @@ fn compare(target: &TargetDescription, known: &Banks, direction: Direction, bits
 
 type Pattern = (String, Box<dyn Fn(u64) -> u64>);
 
-/// Returns address patterns: the start of each lane's access, in units of the access width.
+/// Returns address patterns: the address of each lane's access, in units of the width of one access.
 fn patterns() -> Vec<Pattern> {
     let mut all: Vec<Pattern> = Vec::new();
     for stride in [0, 1, 2, 3, 4, 8, 16, 17, 32, 33, 64, 128] {
         all.push((format!("{stride} units apart"), Box::new(move |lane| stride * lane)));
     }
-    // Lanes whose index has bit `bit` set are far from the others, which share one address or lie side by side.
+    // Lanes whose index has bit `bit` set are far from the other lanes, which share one address or have adjacent ones.
     for bit in 0..6 {
         for far in [8, 16, 32, 64] {
             let at = move |lane: u64| if lane >> bit & 1 == 1 { far * 64 } else { 0 };

@@ -1,4 +1,5 @@
-//! Checks the limits in a target's description (such as shared memory): each equals the value in the known answers.
+//! Checks the limits in a target's description, such as bytes of shared memory: each equals the value in the known
+//! answers.
 
 use super::super::law::{LawResult, law_failure, require};
 use crate::{Context, Row};

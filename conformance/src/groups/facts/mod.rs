@@ -1,8 +1,8 @@
 //! Group `facts` of the suite: a target's description agrees with its vendor's documents, as quoted by the known
-//! answers. Only this group detects a wrong description, which misleads the planner and the emulator alike.
+//! answers. Only this group detects a wrong description, as planner and emulator both take their numbers from it.
 //!
-//! A known fact is about one or several architectures. If no fact is known for a subject, the case is unsupported, with
-//! that reason.
+//! A known fact is about one or several architectures. If no fact is known about a subject for the target's
+//! architecture, the case is unsupported for this reason.
 
 mod banks;
 mod limits;

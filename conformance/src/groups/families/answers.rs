@@ -1,5 +1,5 @@
-//! Checks known answers about layouts of families: parameters, a shape and the expected bases, including zero bases.
-//! Memory layouts are compared with alignment, padding and size too.
+//! Checks known answers about layouts of families: from the parameters and a shape, a family must build the expected
+//! bases, including zero bases. For memory layouts, the alignment, padding and size must match too.
 
 use serde_json::Value as Json;
 use tilewright_layout::{Families, Layout, MemoryLayout, layout_from_json, spec_from_json};

@@ -1,5 +1,5 @@
 //! Checks that a family builds the requested layout: for the tensor's shape and the block's lanes and warps, and valid
-//! by the definition of its kind (distributed or memory).
+//! by the definition of its kind (distributed or memory layout).
 
 use tilewright_layout::families::cluster::tensor_dims;
 use tilewright_layout::{Dim, Layout, LinearLayout, MemoryLayout, SampleLayout};
@@ -9,7 +9,7 @@ use super::super::walk::{columns, covers_evenly};
 use crate::Context;
 use crate::groups::Setting;
 
-/// Checks that a sample's layout is valid, has the requested warps and lanes, and is the same if requested again.
+/// Checks that a sample's layout is valid, has the requested warps and lanes, and is the same when requested again.
 pub(super) fn definition(context: &Context, sample: &SampleLayout, shape: &[u64], setting: Setting) -> LawResult {
     let layout = resolve(context, &sample.spec, shape)?;
     check_definition(&layout, shape)?;
@@ -52,8 +52,8 @@ fn of_block(layout: &LinearLayout, setting: Setting) -> LawResult {
     Ok(())
 }
 
-/// Checks that each column has at most one bit, no bit is in two columns, every element is held, and only zero columns
-/// replicate.
+/// Checks that each column of the layout's matrix has at most one bit set, that no bit is set in two columns, that
+/// every element is held, and that only zero columns replicate.
 pub(super) fn is_distributed(layout: &LinearLayout) -> LawResult {
     let expected = [Dim::REGISTER, Dim::LANE, Dim::WARP, Dim::BLOCK];
     require(dims(layout) == expected, || format!("its inputs are {:?}, not {expected:?}", dims(layout)))?;
@@ -71,8 +71,8 @@ pub(super) fn is_distributed(layout: &LinearLayout) -> LawResult {
     })
 }
 
-/// Checks that every element has one offset, columns have one or two bits, and padding keeps elements disjoint and
-/// inside the allocation.
+/// Checks that every element has one offset, that columns of the layout's matrix have one or two bits set, and that
+/// padding keeps elements disjoint and inside the allocation.
 fn is_memory(memory: &MemoryLayout) -> LawResult {
     let layout = &memory.linear;
     require(dims(layout) == [Dim::OFFSET, Dim::BLOCK], || format!("its inputs are {:?}", dims(layout)))?;

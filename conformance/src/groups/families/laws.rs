@@ -1,4 +1,4 @@
-//! Laws that every layout of a family must obey, checked on every sample.
+//! Laws (properties) that every layout of a family must obey, checked on every sample layout.
 
 use std::collections::BTreeSet;
 
@@ -11,11 +11,11 @@ use super::definition::{is_distributed, of_shape};
 use super::notation;
 use crate::{Context, Verdict};
 
-/// Shape of the tensor for most laws.
+/// Shape of the tensor for the laws that need only one shape.
 const SHAPE: [u64; 2] = [128, 64];
 
-/// Checks that a spec (family and parameters) parses back from JSON and from text as the same layout, and the layout
-/// itself from JSON.
+/// Checks that a spec (family and parameters) is parsed from JSON and from text as the same spec, and that the layout
+/// is parsed from its own JSON unchanged.
 pub(super) fn round_trip(context: &Context, sample: &SampleLayout) -> LawResult {
     let layout = resolve(context, &sample.spec, &SHAPE)?;
     for text in [notation::json(&sample.spec), notation::attribute(&sample.spec)] {
@@ -28,7 +28,7 @@ pub(super) fn round_trip(context: &Context, sample: &SampleLayout) -> LawResult 
     require(read == *layout.linear(), || format!("{json} reads back as\n{read}"))
 }
 
-/// Checks that the layout's bases name the same layout in the family whose parameters are bases.
+/// Checks that the layout's bases, as parameters of the family that takes bases, give the same layout.
 pub(super) fn spelled_out(context: &Context, sample: &SampleLayout) -> LawResult {
     let layout = resolve(context, &sample.spec, &SHAPE)?;
     let (family, parameters): (_, &[(&str, Dim)]) = match &layout {
@@ -61,7 +61,7 @@ fn bases(layout: &LinearLayout, dim: Dim) -> FamilyAttribute {
     FamilyAttribute::List(layout.bases_of(dim).into_iter().map(basis).collect())
 }
 
-/// Pairs of a tensor shape and a larger one: doubled along either axis, and many times larger.
+/// Pairs of a tensor shape and a larger one: doubled along either axis or many times larger.
 const GROWTHS: [([u64; 2], [u64; 2]); 5] = [
     ([16, 16], [128, 128]),
     ([16, 16], [32, 16]),

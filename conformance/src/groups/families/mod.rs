@@ -1,6 +1,6 @@
 //! Group `families` of the suite: layout families (named constructors of layouts, such as `blocked`) match the known
 //! answers and obey the laws of their kind, and invalid requests are rejected. The families are those of the target's
-//! plugin and the neutral ones. They are checked by algebra and by brute force over positions.
+//! plugin and the vendor-neutral ones. They are checked by layout algebra and by enumerating all positions.
 
 mod answers;
 mod definition;
@@ -60,15 +60,15 @@ const LAWS: [(&str, Law); 6] = [
 ];
 const OF_DISTRIBUTED: [(&str, Law); 2] = [("growth", laws::growth), ("slices", laws::slices)];
 
-/// Shapes of tensors, from a part of most tiles to many tiles. There are as many shapes as element widths, so that the
-/// cases combine every shape with every width and with every number of warps (a Latin square).
+/// Shapes of tensors, from smaller than most tiles to many tiles. There are as many shapes as element widths, so that
+/// the cases combine every shape with every width and with every number of warps (a Latin square).
 const SHAPES: [[u64; 2]; 4] = [[16, 16], [32, 128], [128, 64], [128, 128]];
 
 fn is_distributed(context: &Context, sample: &SampleLayout) -> bool {
     matches!(context.layout(&sample.spec, &SHAPES[3]), Ok(Layout::Distributed(_)))
 }
 
-/// Returns cases that check the definition of every sample's layout with every number of lanes and warps.
+/// Returns cases that check the definition of every sample's layout for every number of lanes and warps.
 fn definitions(context: &Context) -> Vec<Case> {
     let of_setting = |setting: Setting| {
         let shape = SHAPES[(setting.warp_step() + setting.element_step()) % SHAPES.len()];

@@ -1,8 +1,8 @@
-//! Formats specs (family and parameters) as a person would write them, to check that they are parsed as intended.
+//! Formats specs (family and parameters) as a user would write them, to check that they are parsed as intended.
 
 use tilewright_layout::{FamilyAttribute, FamilySpec};
 
-/// Formats the spec as JSON.
+/// Formats the spec as JSON, one of the notations that users write.
 pub(super) fn json(spec: &FamilySpec) -> String {
     tilewright_layout::spec_to_json(spec).to_string()
 }

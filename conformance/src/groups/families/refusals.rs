@@ -1,5 +1,5 @@
-//! Checks invalid requests for layouts. They are rejected with an error that names the family or, if a family may
-//! accept them, become a layout of the whole tensor; never a crash, never a layout of another tensor.
+//! Checks invalid requests for layouts. A request must be rejected with an error that names the family or, if a family
+//! may accept it, give a layout of the whole tensor; never a crash, never a layout of another tensor.
 
 use tilewright_layout::{FamilyAttribute, FamilyError, FamilySpec, Layout, SampleLayout};
 
@@ -11,7 +11,8 @@ use crate::{Context, Verdict};
 const SHAPE: [u64; 2] = [128, 64];
 const UNKNOWN: &str = "no_such_parameter";
 
-/// Checks that an unknown parameter is rejected by name, in the spec and in every parent or parameter spec.
+/// Checks that an unknown parameter is rejected by name, in the spec (family and parameters) and in every spec nested
+/// in it.
 pub(super) fn unknown(context: &Context, sample: &SampleLayout) -> LawResult {
     each_level(&sample.spec, &|level| vec![level.clone().with(UNKNOWN, 1)], &mut |spec| {
         let error = refused(context, spec, &SHAPE)?;
@@ -72,7 +73,7 @@ pub(super) fn shapes(context: &Context, sample: &SampleLayout) -> LawResult {
     perhaps.iter().try_for_each(|shape| check_rejected_or_covers_shape(context, &sample.spec, shape))
 }
 
-/// Changes a spec, and then each spec nested in it, by every variant that `change` returns, and calls `check` with the
+/// Changes a spec, and then each spec nested in it, in every variant that `change` returns, and calls `check` with the
 /// complete spec after each change.
 fn each_level(
     spec: &FamilySpec,
@@ -86,8 +87,8 @@ fn each_level(
     })
 }
 
-/// Returns copies of the spec `level` in which one parameter has another value: one copy for each parameter and each
-/// value that `others` returns for the parameter's value.
+/// Returns copies of the spec `level` with another value of one parameter: one copy for each parameter and each value
+/// that `others` returns for it.
 fn replaced(level: &FamilySpec, others: &dyn Fn(&FamilyAttribute) -> Vec<FamilyAttribute>) -> Vec<FamilySpec> {
     let of = |(name, value): (&String, &FamilyAttribute)| -> Vec<FamilySpec> {
         others(value).into_iter().map(|other| level.clone().with(name, other)).collect()
@@ -111,7 +112,7 @@ fn others_of(value: &FamilyAttribute) -> Vec<FamilyAttribute> {
     }
 }
 
-/// Returns values that have the type of `value` but that no GPU uses.
+/// Returns values of the type of `value` that no GPU uses, such as negative or huge sizes.
 fn extremes_of(value: &FamilyAttribute) -> Vec<FamilyAttribute> {
     match value {
         FamilyAttribute::Int(_) => {
@@ -134,7 +135,7 @@ fn extremes_of(value: &FamilyAttribute) -> Vec<FamilyAttribute> {
     }
 }
 
-/// Returns the error of a request that must be rejected; a failing verdict if it is accepted.
+/// Returns the error of a request that must be rejected, or a failing verdict if the request is accepted.
 fn refused(context: &Context, spec: &FamilySpec, shape: &[u64]) -> Result<FamilyError, Verdict> {
     match context.layout(spec, shape) {
         Err(error) => expect_named_family(error, spec),
@@ -155,8 +156,8 @@ fn check_rejected_or_covers_shape(context: &Context, spec: &FamilySpec, shape: &
     }
 }
 
-/// Checks that a layout has the tensor's shape and covers it evenly, which is all that is required of an unintended
-/// layout. Layouts with too many positions to visit are checked for their shape only.
+/// Checks that a layout has the tensor's shape and covers it evenly; of a layout for an extreme request, no more is
+/// required. Layouts with too many positions to visit are checked for their shape only.
 fn check_covers_shape(layout: &Layout, shape: &[u64]) -> LawResult {
     const MOST_BITS: u32 = 16;
     let linear = layout.linear();
@@ -167,7 +168,7 @@ fn check_covers_shape(layout: &Layout, shape: &[u64]) -> LawResult {
     covers_evenly(linear).map(drop).map_err(law_failure)
 }
 
-/// Returns the error if it blames the caller and names a family of the spec; a failing verdict otherwise.
+/// Returns the error if it blames the caller and names a family of the spec, or a failing verdict otherwise.
 fn expect_named_family(error: FamilyError, spec: &FamilySpec) -> Result<FamilyError, Verdict> {
     let name = match &error {
         FamilyError::Plugin(message) => return Err(Verdict::crash(format!("{message}\nrequested {}", show(spec)))),

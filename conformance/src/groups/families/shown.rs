@@ -1,5 +1,5 @@
-//! Checks that each layout family is tested at all: it occurs in a sample layout or a known answer. Otherwise the
-//! family could be wrong in any respect.
+//! Checks that each layout family is tested at all: it occurs in a sample layout or in a known answer. No other check
+//! would notice a family that occurs in neither.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use super::super::Setting;
 use super::super::law::case_name_part;
 use crate::{Case, Context, Level, Verdict};
 
-/// Returns a case for each family that the target's plugin or the neutral families serve.
+/// Returns a case for each family of the target's plugin and each vendor-neutral family.
 pub(super) fn cases(context: &Context) -> Vec<Case> {
     let case = |name: String| {
         Case::new(format!("families/shown/{}", case_name_part(&name)), move |context| shown(context, &name))
@@ -45,7 +45,8 @@ pub(super) fn mentions_family(spec: &FamilySpec, name: &str) -> bool {
         || spec.attributes.values().any(inside)
 }
 
-/// Returns another family with the same layouts, for which `name` is an alias; `None` if there is none.
+/// Returns another family with the same layouts, so that `name` is an alias and need not be tested; `None` if there is
+/// none.
 fn other_name(context: &Context, samples: &[SampleLayout], name: &str) -> Option<String> {
     let of_samples = samples.iter().map(|sample| (sample.spec.clone(), vec![128, 64]));
     let of_answers = context.answers().layouts.values().filter_map(|rows| {

@@ -1,4 +1,4 @@
-//! Measured dots of a scaled `e2m1` operand and an operand of another type.
+//! Measured dots (matrix multiplies) of a scaled `e2m1` operand and an operand of another type.
 
 use std::sync::Arc;
 
@@ -14,12 +14,12 @@ use super::super::law::law_failure;
 use super::FigureVariant;
 use crate::{Context, Level, Verdict};
 
-/// One variant of a measured dot.
+/// One variant of a measured dot: shape, operand type, and the order of K in memory.
 #[derive(Debug, Clone, Copy)]
 struct DotVariant {
     shape: [u64; 3],
     other: &'static str,
-    /// Whether operands are permuted along K in memory, so that each lane's elements are contiguous.
+    /// Whether operands are permuted along K in memory, so that each lane's elements are contiguous and load faster.
     is_k_permuted: bool,
 }
 
@@ -27,7 +27,7 @@ const SHAPES: [[u64; 3]; 4] = [[64, 64, 64], [64, 64, 128], [128, 64, 128], [128
 const OTHERS: [&str; 3] = ["f16", "bf16", "e4m3"];
 const WARPS: u32 = 4;
 
-/// Returns the variants of all dots that are measured on a target.
+/// Returns the variants of all dots that are measured on any target.
 pub(super) fn all(_context: &Context) -> Vec<Arc<dyn FigureVariant>> {
     let mut all: Vec<Arc<dyn FigureVariant>> = Vec::new();
     for shape in SHAPES {

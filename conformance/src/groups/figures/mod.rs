@@ -1,6 +1,6 @@
-//! Group `figures` of the suite: the measurements of the Linear Layouts paper. Each variant at
-//! each point of a figure is a case, correct on the emulator with the planned wavefronts and shuffles, and timed on
-//! devices.
+//! Group `figures` of the suite: the measurements of the Linear Layouts paper. Each variant (such as a kind of plan) at
+//! each point (such as a shape) of a figure is a case, checked on the emulator for correct results with the planned
+//! wavefronts and shuffles, and timed on devices.
 //!
 //! - `transpose` (Figure 2): tiles of 8-bit elements from rows to columns through swizzled shared memory, against rows
 //!   padded by a vector.
@@ -8,7 +8,8 @@
 //! - `conversion` (Figure 7): conversions within warps by shuffles, against shared memory.
 //! - `gather` (Figure 8): gathers along axes within a warp by shuffles, against shared memory.
 //!
-//! A kernel repeats its movement, each time on the result of the last, so that the launch overhead has little weight.
+//! A kernel repeats its movement, each time on the result of the last, so that the launch overhead is a small part of
+//! the time.
 
 mod mma;
 mod movement;
@@ -28,19 +29,19 @@ pub struct FiguresGroup;
 
 /// One variant at one point of a figure, such as a conversion by shuffles for one shape.
 trait FigureVariant: Send + Sync {
-    /// Returns the figure, the point and the name of the variant.
+    /// Returns the name of the figure, the point in it and the name of the variant.
     fn figure(&self) -> Figure;
 
-    /// Checks the variant on the emulator.
+    /// Checks the variant's kernel on the emulator.
     ///
     /// # Errors
     /// The verdict of the case if the target does not support the variant.
     fn shown(&self, context: &Context) -> Result<Verdict, Verdict>;
 
-    /// Returns kernels that check the variant on a device.
+    /// Returns the kernels that check and time the variant on a device.
     ///
     /// # Errors
-    /// The verdict of the case if there are no kernels.
+    /// The verdict of the case if it has no kernels.
     fn test_cases(&self, context: &Context) -> Result<Vec<TestCase>, Verdict>;
 }
 
@@ -69,7 +70,7 @@ fn cases(context: &Context, variant: Arc<dyn FigureVariant>) -> Vec<Case> {
     cases
 }
 
-/// Formats the predictions of a plan as text.
+/// Formats the predictions of a plan (cycles, shared memory, operations) as text for a case's detail.
 fn prediction_text(predicted: &Predicted) -> String {
     let counts = predicted.counts.map_or(String::new(), |counts| {
         let (stored, loaded) = (counts.wavefronts_stored, counts.wavefronts_loaded);

@@ -1,4 +1,4 @@
-//! Measured data movements in two variants each: transpositions, conversions within warps, gathers within warps.
+//! Measured data movements in two variants each: transpositions, conversions within warps, and gathers within warps.
 
 use std::sync::Arc;
 
@@ -15,16 +15,16 @@ use super::super::law::{distributed, law_failure, resolve};
 use super::{FigureVariant, prediction_text};
 use crate::{Context, Level, Verdict};
 
-/// Number of repetitions of the movement in a kernel.
+/// Number of times that a kernel repeats the movement.
 const ROUNDS: u32 = 32;
 
-/// Number of warps of a block.
+/// Number of warps of a block in all measured movements.
 const WARPS: u32 = 4;
 
-/// The kind of data movement.
+/// The kind of a measured data movement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum MovementKind {
-    /// From lanes that hold parts of rows to lanes that hold parts of columns.
+    /// A conversion from lanes that hold parts of rows to lanes that hold parts of columns.
     Transpose,
     /// A conversion between layouts whose warps hold the same elements.
     Convert,
@@ -32,16 +32,16 @@ enum MovementKind {
     Gather,
 }
 
-/// The variant of the movement.
+/// The variant of a measured movement: the means of moving the elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum MovementPath {
-    /// The best plan of this kind of movement, such as one by shuffles.
+    /// The best plan of this kind, such as a plan by shuffles.
     Path(ConversionKind),
-    /// A movement through shared memory, in which each row is padded by one vector.
+    /// A movement through shared memory, with each row padded by one vector to avoid bank conflicts.
     Padding,
 }
 
-/// One variant of a measured movement.
+/// One variant of a measured movement: kind, variant, shape, element type and lanes.
 #[derive(Debug, Clone, Copy)]
 struct Movement {
     what: MovementKind,
@@ -55,7 +55,7 @@ const TRANSPOSED: [[u64; 2]; 6] = [[32, 64], [64, 64], [64, 128], [128, 64], [12
 const CONVERTED: [[u64; 2]; 5] = [[16, 64], [32, 64], [64, 64], [64, 128], [128, 128]];
 const GATHERED: [[u64; 2]; 6] = [[32, 32], [64, 32], [128, 32], [256, 32], [512, 32], [1024, 32]];
 
-/// Returns the variants of all movements that are measured on a target.
+/// Returns the variants of all data movements that are measured on a target.
 pub(super) fn all(context: &Context) -> Vec<Arc<dyn FigureVariant>> {
     let lanes = context.target().description().lanes.default;
     let mut all: Vec<Arc<dyn FigureVariant>> = Vec::new();
@@ -71,7 +71,7 @@ pub(super) fn all(context: &Context) -> Vec<Arc<dyn FigureVariant>> {
             [MovementPath::Padding, MovementPath::Path(ConversionKind::Shared)],
         );
     }
-    // Each warp has rows of its own.
+    // Each warp has rows of its own, so smaller tensors are left out.
     let converted = CONVERTED.into_iter().filter(|[rows, _]| *rows >= u64::from(lanes / 8 * WARPS)).collect::<Vec<_>>();
     let gathered = GATHERED.into_iter().filter(|[rows, _]| *rows >= u64::from(lanes)).collect::<Vec<_>>();
     for (shape, element) in pairs(&converted, &[("f8", 8), ("f16", 16), ("f32", 32)]) {
@@ -92,7 +92,7 @@ impl Movement {
         self.element.1
     }
 
-    /// Builds the source and destination layouts.
+    /// Builds the source and destination layouts of the movement.
     fn layouts(&self, context: &Context) -> Result<[LinearLayout; 2], Verdict> {
         let (lanes, warps) = (i64::from(self.lanes), i64::from(WARPS));
         let [rows, columns] = self.shape.map(|size| size as i64);
@@ -128,7 +128,7 @@ impl Movement {
         })
     }
 
-    /// Calls a function with the plan of the movement; a verdict if there is no such plan.
+    /// Calls `work` with the plan of the movement; returns a verdict if there is no such plan.
     fn with_plan<T>(
         &self,
         context: &Context,

@@ -1,5 +1,5 @@
-//! Checks of instructions that load blocks of a matrix to registers: one block each, inside the matrix and at all
-//! edges.
+//! Checks of instructions that load blocks of a matrix to registers: one block each, inside the matrix and across all
+//! of its edges.
 
 use tilewright_kernel::{Module, is_result};
 use tilewright_layout::{Dim, LinearLayout};
@@ -17,7 +17,7 @@ pub(super) fn is_of(row: &Instruction) -> bool {
     row.kind == InstructionKind::GlobalMove
 }
 
-/// The block that an instruction loads, and a matrix of some blocks.
+/// The block that an instruction loads, and a matrix of several blocks.
 struct Blocks {
     layout: LinearLayout,
     loads: BlockLoadPlan,
@@ -53,7 +53,7 @@ impl Blocks {
         BlockTile { layout: &self.layout, source: self.source, element_bits: self.element_bits, begin }
     }
 
-    /// Returns the coordinates of the first block, of an inner block, and of blocks that cross the matrix's end on all
+    /// Returns the coordinates of the first block, of a block inside, and of blocks that cross the matrix's ends on all
     /// sides.
     fn begins(&self) -> [[i32; 2]; 4] {
         let [rows, columns] = self.size;
@@ -61,7 +61,7 @@ impl Blocks {
     }
 }
 
-/// Adds warp and block dims of size one to a layout.
+/// Adds warp and block dims of size one to a layout, as planners expect them.
 fn with_a_warp(layout: &LinearLayout) -> Result<LinearLayout, CheckFailure> {
     let one = |dim| LinearLayout::identity(1, dim, Dim::tensor(0));
     let sum = || layout.direct_sum(&one(Dim::WARP)?)?.direct_sum(&one(Dim::BLOCK)?);
@@ -75,7 +75,7 @@ pub(super) fn emulated(context: &Context, row: &Instruction) -> Result<(), Check
     cases(context, row, plan_context)?.iter().try_for_each(|case| check_emulated(case, plan_context).map(drop))
 }
 
-/// Builds the kernels that check the instruction on a device.
+/// Builds the kernels that check the instruction on a device, with inputs and expected outputs.
 pub(super) fn test_cases(context: &Context, row: &Instruction) -> Result<Vec<TestCase>, Verdict> {
     let target = context.target();
     let plan_context = PlanContext::new(target.description()).with_instructions(target.instructions());
@@ -87,7 +87,7 @@ fn cases(context: &Context, row: &Instruction, plan_context: PlanContext<'_>) ->
     blocks.begins().into_iter().map(|begin| block_load_case(&blocks.tile(begin), &blocks.loads, plan_context)).collect()
 }
 
-/// Compiles a kernel that issues the instruction.
+/// Compiles a kernel that issues the instruction, and checks the code.
 pub(super) fn compiled(context: &Context, row: &Instruction) -> Verdict {
     let plan_context = plan_context(context, row);
     let kernel = Blocks::of(context, row).and_then(|blocks| {

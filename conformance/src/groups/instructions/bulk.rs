@@ -10,7 +10,7 @@ use super::super::bulk::{self, BULK_COPY_BYTES, box_test_cases, bulk_copy_of, ch
 use super::super::executed::not_built;
 use crate::{Context, Level, Verdict};
 
-/// Checks on the emulator that every byte arrives at its destination.
+/// Checks on the emulator that the instruction copies every byte to its destination.
 pub(super) fn emulated(context: &Context, row: &Instruction) -> Result<(), CheckFailure> {
     let target = context.target().description();
     match bulk_copy_of(row) {
@@ -19,7 +19,7 @@ pub(super) fn emulated(context: &Context, row: &Instruction) -> Result<(), Check
     }
 }
 
-/// Builds the kernels that check the instruction on a device.
+/// Builds the kernels that check the instruction on a device, with inputs and expected outputs.
 pub(super) fn test_cases(context: &Context, row: &Instruction) -> Result<Vec<TestCase>, Verdict> {
     match bulk_copy_of(row) {
         Some((Some(map), _)) => box_test_cases(context, row, &map),
@@ -30,7 +30,7 @@ pub(super) fn test_cases(context: &Context, row: &Instruction) -> Result<Vec<Tes
     }
 }
 
-/// Compiles a kernel that issues the instruction once.
+/// Compiles a kernel that issues the instruction once, and checks the code.
 pub(super) fn compiled(context: &Context, row: &Instruction) -> Verdict {
     let lanes = context.target().description().lanes.default;
     let map = bulk_copy_of(row).and_then(|(map, _)| map);

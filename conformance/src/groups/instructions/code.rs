@@ -1,4 +1,4 @@
-//! Checks that instructions compile: one kernel that issues an instruction once.
+//! Checks that instructions compile, each in a kernel that issues it once.
 
 use tilewright_kernel::{Builder, Launch, Module, Op};
 use tilewright_plan::movement::PlanContext;
@@ -9,7 +9,7 @@ use tilewright_verify::kernels::issue_kernel;
 use super::super::artifact;
 use crate::{Context, Level, Verdict};
 
-/// Compiles the kernel twice and compares the code; see [`artifact::check_compilation`].
+/// Compiles the instruction's kernel twice and compares the code; see [`artifact::check_compilation`].
 pub(super) fn compiled(context: &Context, row: &Instruction) -> Verdict {
     let target = context.target();
     let plan_context = PlanContext::new(target.description()).with_instructions(target.instructions());
@@ -19,7 +19,8 @@ pub(super) fn compiled(context: &Context, row: &Instruction) -> Verdict {
     }
 }
 
-/// Checks that a kernel with an instruction that no table has is rejected as unsupported, with the instruction's name.
+/// Checks that a kernel with an instruction that is in no target's table is rejected as unsupported, with the
+/// instruction's name.
 pub(super) fn unknown(context: &Context) -> Verdict {
     const NAME: &str = "no.such.row";
     let lanes = context.target().description().lanes.default;

@@ -1,5 +1,5 @@
 //! Group `instructions` of the suite: each entry of a target's instruction table describes a real instruction
-//! correctly. Checked by its result on the emulator and on a device, and as code that a tool accepts.
+//! correctly. It is checked by its result on the emulator and on a device, and as code that an assembler accepts.
 //!
 //! The group `layouts` checks that the layouts of operands cover their tiles.
 
@@ -28,8 +28,8 @@ impl Group for Instructions {
         "instructions"
     }
 
-    /// Returns the instruction, for cases that check its semantics; `None` for code, which is similar for instructions
-    /// of a kind.
+    /// Returns the name for a case that checks the semantics of an instruction; `None` for a case that compiles one,
+    /// since code is similar for instructions of a kind.
     fn subject<'a>(&self, name: &'a str) -> Option<&'a str> {
         name.starts_with("instructions/meaning/").then_some(name)
     }
@@ -38,8 +38,8 @@ impl Group for Instructions {
         let (mut cases, mut seen) = (Vec::new(), BTreeSet::new());
         for row in context.target().instructions() {
             let name = case_name_part(&row.name);
-            // Of instructions with equal names, the first is checked; a case of the group `layouts` fails for the
-            // names.
+            // Of instructions with equal names, only the first is checked here; a case of the group `layouts` fails for
+            // the equal names.
             if !seen.insert(name.clone()) {
                 continue;
             }
@@ -73,7 +73,7 @@ fn prefetches(row: &Instruction) -> bool {
     row.kind == InstructionKind::Prefetch
 }
 
-/// Builds the kernels that check an instruction on a device.
+/// Builds the kernels that check an instruction on a device, with inputs and expected outputs.
 fn test_cases(context: &Context, row: &Instruction) -> Result<Vec<TestCase>, Verdict> {
     let target = context.target();
     match row {

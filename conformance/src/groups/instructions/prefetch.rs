@@ -1,5 +1,5 @@
 //! Checks of instructions that prefetch blocks of a matrix: tiles of one block each, of a matrix that ends within the
-//! last.
+//! last tile.
 
 use tilewright_kernel::Module;
 use tilewright_plan::movement::{PlanContext, PrefetchPlan, PrefetchSpec, plan_prefetch};
@@ -10,7 +10,7 @@ use tilewright_verify::{CheckFailure, check_emulated, prefetch_case};
 use super::super::artifact;
 use crate::{Context, Level, Verdict};
 
-/// Checks on the emulator that every sector of the matrix is prefetched, and nothing else.
+/// Checks on the emulator that the instruction prefetches every sector of the matrix, and nothing else.
 pub(super) fn emulated(context: &Context, row: &Instruction) -> Result<(), CheckFailure> {
     let lanes = context.target().description().lanes.default;
     let plan_context = plan_context(context, row);
@@ -18,7 +18,7 @@ pub(super) fn emulated(context: &Context, row: &Instruction) -> Result<(), Check
         .map(drop)
 }
 
-/// Compiles a kernel that issues the instruction.
+/// Compiles a kernel that issues the instruction, and checks the code.
 pub(super) fn compiled(context: &Context, row: &Instruction) -> Verdict {
     let lanes = context.target().description().lanes.default;
     let kernel = planned(context, row)

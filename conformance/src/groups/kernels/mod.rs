@@ -25,7 +25,7 @@ use source::Source;
 #[derive(Debug, Clone, Copy)]
 pub struct Kernels;
 
-/// Max number of operations that all warps of a case execute.
+/// Max number of operations that the warps of a case execute in all, to end programs that loop forever.
 const STEPS: u64 = 4_000_000_000;
 
 impl Group for Kernels {
@@ -36,7 +36,7 @@ impl Group for Kernels {
     fn cases(&self, context: &Context) -> Vec<Case> {
         let sources = match Source::all(context.cases()) {
             Ok(sources) => sources,
-            // An unreadable folder is reported as a failing case.
+            // An unreadable folder is reported as a failing case, so that the run does not pass without programs.
             Err(message) => return vec![Case::new("kernels/folder", move |_| Verdict::fail(Level::Layout, &message))],
         };
         let mut cases = Vec::new();
@@ -52,7 +52,7 @@ impl Group for Kernels {
     }
 }
 
-/// Calls a function with a test case and its program's text, if they can be read.
+/// Calls `work` with a compiler, a test case and its program's text; returns a failing verdict if they cannot be read.
 fn with_program<T>(
     context: &Context,
     source: &Source,
@@ -72,7 +72,7 @@ fn refused(error: &CaseRunError) -> Verdict {
     }
 }
 
-/// Compiles and runs a program, and compares its buffers.
+/// Compiles a program, runs it on the emulator, and compares its buffers with the expected ones.
 fn shown(context: &Context, source: &Source) -> Verdict {
     merge_verdicts(with_program(context, source, |compiler, case, text| {
         let limits = RunLimits { steps: STEPS, ..RunLimits::default() };

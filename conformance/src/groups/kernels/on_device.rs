@@ -8,7 +8,7 @@ use super::source::Source;
 use super::{refused, with_program};
 use crate::{Context, Verdict};
 
-/// Builds the program's kernel with the test case's inputs and expected buffers.
+/// Builds the program's kernel, with the inputs and expected buffers of its test case.
 pub(super) fn test_cases(context: &Context, source: &Source) -> Result<Vec<TestCase>, Verdict> {
     with_program(context, source, |compiler, case, text| {
         let kernel =

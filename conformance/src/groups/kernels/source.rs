@@ -1,27 +1,27 @@
-//! Sources of test programs: files that the suite carries, or folders.
+//! Sources of the test programs: files that the suite carries, or folders that the user names.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use tilewright_verify::case::ProgramCase;
 
-/// Names and contents of the files that the suite carries, sorted by name.
+/// Names and contents of the files that the build script included in the suite, sorted by name.
 const CARRIED: &[(&str, &[u8])] = &include!(concat!(env!("OUT_DIR"), "/kernels.rs"));
 
 /// Function that reads a file.
 type Open<'a> = &'a dyn Fn(&Path) -> io::Result<Vec<u8>>;
 
-/// The file that has a test case of a program.
+/// The file with a test case of a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Source {
     /// A file that the suite carries, by name.
     Carried(&'static str),
-    /// A file on disk.
+    /// A file on disk, by its path.
     File(PathBuf),
 }
 
 impl Source {
-    /// Returns the test cases in the folders, or those that the suite carries if no folder is named.
+    /// Returns the test cases in the folders, or those that the suite carries if `folders` is empty.
     pub fn all(folders: &[PathBuf]) -> Result<Vec<Self>, String> {
         if folders.is_empty() {
             let cases = CARRIED.iter().filter(|(name, _)| name.ends_with(".json"));
@@ -45,7 +45,7 @@ impl Source {
         stem.chars().map(own).collect()
     }
 
-    /// Reads the test case and its program's text.
+    /// Reads the test case from its file, and its program's text from the file that it names.
     pub fn read(&self) -> Result<(ProgramCase, String), String> {
         let (file, open): (&Path, Open<'_>) = match self {
             Self::Carried(name) => (Path::new(name), &carried),
@@ -70,7 +70,7 @@ mod tests {
     use std::collections::BTreeSet;
     use tilewright_tile::{text, verify};
 
-    /// A census of the operations in 220 real programs: operations of every kind.
+    /// The operations that occur in 220 real programs, of every kind.
     const CENSUS: &str = include_str!("../../../kernels/operations.txt");
 
     #[test]

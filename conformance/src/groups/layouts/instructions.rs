@@ -1,4 +1,4 @@
-//! Laws of instruction tables: operands cover their tiles, and an MMA multiplies each pair of elements once.
+//! Laws of instruction tables: operands cover their tiles, and an MMA multiplies each pair of elements exactly once.
 
 use std::collections::BTreeSet;
 
@@ -56,16 +56,16 @@ fn unique_names(context: &Context) -> LawResult {
 fn operand_law(context: &Context, row: &Instruction, operand: &Operand) -> LawResult {
     match operand {
         Operand::Register { bits, layout, .. } => {
-            // Elements of six bits are packed too.
+            // Elements of six bits are packed too, although the width is no power of two.
             require(bits.is_power_of_two() || *bits == 6, || format!("elements of {bits} bits"))?;
-            // The layout has warps if several issue the instruction together.
+            // The layout has a warp dim if several warps issue the instruction together.
             let warps = (layout.in_bits(Dim::WARP) > 0).then_some(Dim::WARP);
             has_dims(layout, &[Some(Dim::REGISTER), Some(Dim::LANE), warps].into_iter().flatten().collect::<Vec<_>>())?;
             lanes_of(context, layout)?;
             covers_evenly(layout).map(drop).map_err(law_failure)
         }
         Operand::Access { data, address, alignment } | Operand::Global { data, address, alignment } => {
-            // An asynchronous copy bypasses the registers.
+            // An asynchronous copy bypasses the registers, so its operand has no register dim.
             let copies = row.kind == InstructionKind::AsyncCopy;
             let dims: &[Dim] = if copies { &[Dim::LANE] } else { &[Dim::REGISTER, Dim::LANE] };
             access(context, dims, (data, address), *alignment)
@@ -80,8 +80,8 @@ fn operand_law(context: &Context, row: &Instruction, operand: &Operand) -> LawRe
     }
 }
 
-/// Checks that every element of a tile has one location within the target's tensor memory, and none straddles two
-/// columns.
+/// Checks that every element of a tile has one location within the target's tensor memory, and that none straddles two
+/// columns of it.
 fn tensor_tile(context: &Context, tile: &TensorMemoryOperand) -> LawResult {
     let memory = context.target().description().tensor.as_ref();
     let memory = memory.ok_or_else(|| law_failure("the target has no tensor memory".to_owned()))?;
@@ -106,7 +106,8 @@ fn tensor_tile(context: &Context, tile: &TensorMemoryOperand) -> LawResult {
 }
 
 /// Checks each canonical layout (such as a swizzle mode) of an operand in shared memory. Every element of a tile must
-/// have a distinct address, and the matrix descriptor must encode the layout.
+/// have a distinct address, and the matrix descriptor (which gives instructions the operand's location) must encode the
+/// layout.
 ///
 /// The operand must match the memory layout that is built for it, also for a matrix of several tiles if it fits a
 /// block's memory.
@@ -157,8 +158,8 @@ fn check_isolated_tile(memory: &MemoryOperand, canonical_layout: &CanonicalLayou
     Ok(())
 }
 
-/// Checks that every element of every tile is at the address that the tile's matrix descriptor encodes. Since each
-/// position of the memory layout must be the address of its own element, no element has two positions.
+/// Checks that every element of every tile is at the address that the tile's matrix descriptor encodes. Each position
+/// of the memory layout must be the address of its own element, so no element has two positions.
 fn check_descriptors(memory: &MemoryOperand, layout: &LinearLayout, tiles: [u64; 2]) -> Result<(), String> {
     let descriptor_match = DescriptorMatch::find(layout, memory).map_err(|error| error.to_string())?;
     let encoded = |tile: [u64; 2]| {
@@ -227,9 +228,9 @@ fn lanes_of(context: &Context, layout: &LinearLayout) -> LawResult {
     })
 }
 
-/// Checks that the tiles of an MMA fit each other, so that (m, n, k) names one multiplication of two elements. Each
-/// result must be held once, so that each multiplication is added once, and both operands of every multiplication must
-/// be held.
+/// Checks that the tiles of an MMA fit each other, so that (m, n, k) identifies one multiplication of two elements.
+/// Each result must be held once, so that each multiplication is added once, and both operands of every multiplication
+/// must be held.
 fn check_mma_tiles(row: &Instruction) -> LawResult {
     let operand = |role| register(row, role).ok_or_else(|| law_failure(format!("there is no operand `{role}`")));
     let (a, b, d) = (operand("a")?, operand("b")?, operand("d")?);

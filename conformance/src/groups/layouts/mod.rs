@@ -1,5 +1,5 @@
 //! Group `layouts` of the suite: the layouts of the operands in a target's instruction table. They are checked by
-//! algebra and by brute force over positions; nothing is executed.
+//! algebra and by enumerating all positions; nothing is executed.
 
 mod instructions;
 mod operands;

@@ -1,4 +1,4 @@
-//! Checks of sample layouts for instruction operands: the layout family's tile is the instruction's.
+//! Checks of sample layouts for instruction operands: the tile that the layout family builds is the instruction's tile.
 //!
 //! Registers may be permuted, since generated code numbers them freely. K may be permuted too, if the permutation is
 //! the same for both operands, since a dot does not depend on the order of its additions.
@@ -14,7 +14,7 @@ use crate::{Case, Context, Verdict};
 
 pub(super) fn cases(context: &Context) -> Vec<Case> {
     let mut cases = Vec::new();
-    // A tile belongs to one warp.
+    // A tile belongs to one warp, so numbers of warps make no difference.
     for setting in Setting::all(context).into_iter().filter(|setting| setting.warps == 1) {
         let samples = context.samples(setting.sample_use());
         let operand_samples: Vec<_> =

@@ -1,4 +1,5 @@
-//! Checks of copies between tensors in global memory, through every register layout, with various known properties.
+//! Checks of copies between tensors in global memory, through every register layout, with various strides and
+//! alignments known to the planner.
 
 use std::fmt;
 
@@ -44,7 +45,7 @@ impl KnownStrides {
         Self::Masked,
     ];
 
-    /// Returns the word for the property in case names.
+    /// Returns the word for the properties in case names.
     fn name(self) -> &'static str {
         match self {
             Self::RowMajor => "row-major",
@@ -57,7 +58,7 @@ impl KnownStrides {
         }
     }
 
-    /// Returns the distance of neighbours along each axis, in elements.
+    /// Returns the distance in elements between neighbours along each axis.
     fn strides(self, shape: &[u64]) -> Vec<u64> {
         let mut strides = vec![0; shape.len()];
         let (mut stride, mut fastest) = (1, true);
@@ -70,7 +71,7 @@ impl KnownStrides {
             stride *= shape[axis];
             stride = match self {
                 Self::Pitched if fastest => stride + 16,
-                // Not a multiple of sixteen.
+                // A multiple of eight, but not of sixteen, so that wider accesses than planned would be misaligned.
                 Self::RunTimePitch if fastest => (stride.div_ceil(8) | 1) * 8,
                 Self::OddPitch if fastest => stride | 1,
                 _ => stride,
@@ -80,8 +81,8 @@ impl KnownStrides {
         strides
     }
 
-    /// Returns the description of the tensor that the planner gets. With [`Self::RunTimePitch`], the strides of
-    /// all axes except the last are known only as multiples of eight elements.
+    /// Returns the description of the tensor that the planner gets. For [`Self::RunTimePitch`], the strides of all axes
+    /// except the last are described only as multiples of eight elements.
     fn tensor(self, shape: &[u64], element_bits: u32) -> GlobalTensor {
         let strides = self.strides(shape);
         let last = shape.len() - 1;
@@ -106,7 +107,7 @@ impl KnownStrides {
     }
 }
 
-/// Number of elements in the widest access: 16 of 8 bits.
+/// Number of elements in the widest access: 16 elements of 8 bits.
 const WIDEST_VECTOR: u64 = 16;
 
 /// A copy in global memory through registers: a load and a store.
@@ -115,9 +116,9 @@ const WIDEST_VECTOR: u64 = 16;
 /// tensor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GlobalCopy {
-    /// The layout of the tensor in registers; `None` if it is chosen for the tensor.
+    /// The layout of the tensor in registers; `None` if the case has one chosen for the tensor.
     pub registers: Option<NamedLayout>,
-    /// The known properties of the tensor in memory.
+    /// The properties of the tensor in memory that the planner knows.
     pub known: KnownStrides,
     /// The copied tensor: element type, shape and number of warps.
     pub tensor: CaseTensor,
@@ -130,10 +131,10 @@ impl fmt::Display for GlobalCopy {
     }
 }
 
-/// Number of copies with chosen layouts, for each element width and each known property.
+/// Number of copies with chosen layouts that a usual run checks, for each element width and each known property.
 const CHOSEN: usize = 4;
 
-/// The plans of the load and of the store.
+/// The plans of the copy's load and of its store.
 type Accesses = [GlobalAccess; 2];
 
 impl GlobalCopy {
@@ -162,10 +163,10 @@ impl GlobalCopy {
         })
     }
 
-    /// Returns the register layout and the plans.
+    /// Returns the register layout, and the plans of the load and the store.
     ///
     /// # Errors
-    /// The verdict of the case if there is no plan.
+    /// The verdict of the case if the copy has no plan.
     pub fn plan(&self, context: &Context) -> Result<(LinearLayout, Accesses), Verdict> {
         let (target, setting) = (context.target().description(), self.tensor.setting);
         let bits = setting.element.bits();
@@ -180,8 +181,8 @@ impl GlobalCopy {
         Ok((layout, accesses))
     }
 
-    /// Runs the copy on the emulator: all existing elements must be copied, nothing else may change, and the touched
-    /// sectors must be those of the plans.
+    /// Runs the copy on the emulator. All existing elements must be copied, nothing else may change, and the memory
+    /// sectors that are touched must be those of the plans.
     ///
     /// With a chosen layout, no sector may be touched twice if elements are contiguous.
     ///

@@ -1,4 +1,4 @@
-//! Checks of stores from every register layout to every shared-memory layout, and of loads.
+//! Checks of stores from every register layout to every shared-memory layout, and of loads back.
 
 use std::fmt;
 
@@ -16,13 +16,13 @@ use crate::{Case, Context, Verdict};
 /// `load/shared-rows-to-blocked-rows/f16/64x128/w4`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LocalAccess {
-    /// The direction: store or load.
+    /// The direction of the access: store or load.
     pub access: Direction,
     /// The layout of the tensor in registers.
     pub registers: NamedLayout,
     /// The layout of the tensor in shared memory.
     pub memory: NamedLayout,
-    /// The tensor: element type, shape and number of warps.
+    /// The tensor that is stored or loaded: element type, shape and number of warps.
     pub tensor: CaseTensor,
 }
 
@@ -40,7 +40,8 @@ impl fmt::Display for LocalAccess {
 type Layouts = (LinearLayout, MemoryLayout);
 
 impl LocalAccess {
-    /// Returns all accesses that are checked for a target: each two layouts in both directions, for each element width.
+    /// Returns all accesses that are checked for a target: each pair of a register and a memory layout in both
+    /// directions, for each element width.
     #[must_use]
     pub fn all(context: &Context) -> Vec<Self> {
         let (mut all, mut sampler) = (Vec::new(), Sampler::new(context));
@@ -68,10 +69,10 @@ impl LocalAccess {
         })
     }
 
-    /// Builds the layouts and plans the access.
+    /// Builds both layouts and plans the access.
     ///
     /// # Errors
-    /// The verdict of the case if there is no plan.
+    /// The verdict of the case if the access has no plan.
     pub fn plan(&self, context: &Context) -> Result<(Layouts, SharedAccess), Verdict> {
         let target = context.target().description();
         let registers = self.registers.distributed(context, &self.tensor)?;
@@ -86,8 +87,8 @@ impl LocalAccess {
         Ok(((registers, memory), plan))
     }
 
-    /// Runs the plan on the emulator. After a store the memory, after a load every register must hold the element that
-    /// its layout gives; every element is stored once, and the executed operations equal the plan's counts.
+    /// Runs the plan on the emulator. After a store, the memory, and after a load, every register must hold the element
+    /// that its layout gives. Every element is stored once, and the executed operations equal the plan's counts.
     ///
     /// # Errors
     /// The verdict of the case if the check fails.

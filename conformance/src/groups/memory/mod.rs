@@ -1,5 +1,5 @@
 //! Group `memory` of the suite: stores of tensors in registers to shared and global memory, and loads. Elements must be
-//! at the positions that their layouts give, and executed operations must equal the plan's counts.
+//! at the positions that their layouts give, and the executed operations must equal the plan's counts.
 
 mod global;
 mod local;

@@ -147,7 +147,7 @@ fn cases(context: &Context, leading: &str) -> Vec<Case> {
     cases.into_iter().filter(|case| case.name().starts_with(leading)).collect()
 }
 
-/// Returns the verdicts on a dot by the MMA instruction, on a dot by multiply-adds, and on the instructions.
+/// Returns the verdicts on a dot by the MMA instruction, on a dot by multiply-adds, and on the group of instructions.
 fn verdicts(behavior: DeviceBehavior) -> Vec<Verdict> {
     let context = context(behavior);
     let leading =

@@ -11,7 +11,7 @@ use tilewright_layout::{
 use tilewright_plugin::{Artifact, CompileError, CompileOptions, Device, DeviceError, Target};
 use tilewright_target::{Completion, Instruction, InstructionKind, Operand, Semantics, TargetDescription};
 
-/// The flaw of the invented target.
+/// The flaw that the invented target has, to be detected by a law.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flaw {
     /// The target has no flaw.
@@ -185,7 +185,7 @@ fn load(flaw: Flaw) -> Instruction {
     }
 }
 
-/// The layout families `tile` (an operand of the instruction, over warps along M) and `gapped` (padded memory).
+/// The layout families `tile` (an operand of the MMA instruction, over warps along M) and `gapped` (padded memory).
 struct Tiles {
     flaw: Flaw,
     requested: AtomicU64,

@@ -1,5 +1,5 @@
-//! Tests of the groups on an invented GPU: its cases pass while it is correct, and each flaw is detected by the laws
-//! that it violates, and by no others.
+//! Tests of the groups of cases on an invented GPU: all cases pass while it is correct, and each flaw is detected by
+//! the laws (properties of layouts) that it violates, and by no others.
 
 mod answers;
 mod devices;
@@ -30,8 +30,8 @@ fn groups() -> Vec<Box<dyn Group>> {
     vec![Box::new(Algebra), Box::new(FamiliesGroup), Box::new(Cute), Box::new(LayoutsGroup)]
 }
 
-/// Runs the cases of all groups of laws; returns their verdicts, and for a panic the verdict that the runner would
-/// report.
+/// Runs the cases of all groups that check laws (properties of layouts). Returns their verdicts; for a panic, the
+/// verdict that the runner would report.
 fn verdicts_in(context: &Context) -> BTreeMap<String, Verdict> {
     let cases = list(&groups(), context).expect("names are right");
     let run = |case: &Case| {

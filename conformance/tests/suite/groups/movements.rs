@@ -13,7 +13,7 @@ use conformance::{Context, Group, Level, Status, Thoroughness, Verdict};
 use super::context;
 use super::invented::Flaw;
 
-/// Tensors, each with the names of the layouts used on it.
+/// Tensors, each with the name of the layout used for it.
 type Shown = Vec<(CaseTensor, String)>;
 
 fn converted(context: &Context) -> Shown {
@@ -155,7 +155,7 @@ fn sampling_is_even() {
     assert_eq!(thorough.some_of(7, 2, (0..11).collect(), |index: &usize| index.is_multiple_of(2)), [0, 2, 4, 6, 8, 10]);
 }
 
-/// Runs some of a group's cases on a correct target; returns each with its verdict.
+/// Runs some of a group's cases on a correct target. Returns each case's name with its verdict.
 fn verdicts(group: &dyn Group, context: &Context, of: usize) -> Vec<(String, Verdict)> {
     let cases = group.cases(context);
     cases.iter().step_by(of).map(|case| (case.name().to_owned(), case.run(context))).collect()

@@ -1,4 +1,5 @@
-//! Tests that the groups about data movement detect plans that move wrongly, count wrongly or store twice.
+//! Tests that the groups about data movement detect plans that move elements wrongly, count operations wrongly or store
+//! elements twice.
 
 use std::fmt::Display;
 
@@ -91,7 +92,7 @@ fn local_accesses_that_do_or_count_something_else_are_found() {
 fn elements_that_are_stored_twice_are_found() {
     let context = context(Flaw::None);
     let target = context.target().description();
-    // One element, which every lane of one warp holds.
+    // A tensor of one element, which every lane of one warp holds.
     let (problem, (layouts, plan)) = found(
         LocalAccess::all(&context),
         |problem| problem.plan(&context),
@@ -127,10 +128,10 @@ fn copies_that_do_or_count_something_else_are_found() {
         |copy| copy.plan(&context),
         |copy, (_, plans)| requested(copy) && plans[0].vector_elements > 1,
     );
-    // Full vectors, run on rows that are not aligned to them.
+    // A plan for full vectors is run on rows that are not aligned to vectors.
     let pitched = GlobalCopy { known: KnownStrides::OddPitch, ..problem.clone() };
     fails(pitched.check(&context, &layout, &wide), "is not a multiple of");
-    // Columns, although rows are contiguous.
+    // A plan for contiguous rows is run on contiguous columns.
     let turned = GlobalCopy { known: KnownStrides::ColumnMajor, ..problem.clone() };
     let (_, columns) = turned.plan(&context).expect("it can be planned");
     fails(problem.check(&context, &layout, &columns), "");

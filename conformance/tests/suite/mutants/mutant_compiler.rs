@@ -31,9 +31,9 @@ const STEPS: u64 = 400_000;
 pub enum Outcome {
     /// The mutant compiles to a valid kernel.
     Compiled,
-    /// The mutant is rejected, with this reason.
+    /// The mutant is rejected, for this reason.
     Refused(String),
-    /// The compiler has a defect: a stage violates the rules as described.
+    /// The compiler has a defect, described here: a stage violates its rules.
     Broken(String),
 }
 
@@ -106,7 +106,7 @@ impl MutantCompiler<'_> {
         })
     }
 
-    /// Checks that a stage is valid and that its text parses to the same module.
+    /// Checks that a stage's module is valid and that its text parses to the same module.
     fn keeps_rules(&self, stage: CompilationStage<'_>) -> Result<(), String> {
         let module = match stage {
             CompilationStage::Read(module) | CompilationStage::Shape(module) => module,

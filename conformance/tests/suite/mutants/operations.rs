@@ -15,7 +15,7 @@ pub fn operand(body: &mut Body, op: Op, random: &mut Random) {
     }
 }
 
-/// Swaps two operands.
+/// Swaps two operands of an operation.
 pub fn swapped(body: &mut Body, op: Op, random: &mut Random) {
     let count = body.op(op).operands.len();
     let (one, other) = (random.below(count), random.below(count));

@@ -54,7 +54,7 @@ pub fn change(text: &str, random: &mut Random) -> String {
     }
 }
 
-/// Changes one of the lines for which a predicate holds.
+/// Changes one randomly chosen line among those for which a predicate holds.
 fn in_a_line(
     lines: &[&str],
     random: &mut Random,

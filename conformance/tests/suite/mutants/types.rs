@@ -176,7 +176,7 @@ fn cut(number: &TypedNumber) -> Attribute {
     Attribute::Number(TypedNumber { bits: cut_bits(number.bits, &number.ty), ty: number.ty.clone() })
 }
 
-/// Masks bits to the width of a type.
+/// Removes the bits beyond the width of a type.
 pub fn cut_bits(bits: u64, ty: &TileType) -> u64 {
     let width = match ty {
         TileType::Integer(width, _) => *width,

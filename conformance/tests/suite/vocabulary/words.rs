@@ -23,7 +23,7 @@ struct Section<'t> {
     lines: Vec<Line<'t>>,
 }
 
-/// A line of `words.txt`: letters of operands and results, and the operation.
+/// A line of `words.txt`: letters for operands and results, and the operation between them.
 struct Line<'t> {
     operands: Vec<&'t str>,
     results: Vec<&'t str>,
@@ -66,7 +66,7 @@ impl Section<'_> {
     }
 }
 
-/// An operation with concrete types: on tensors if it has a shape, else on scalars.
+/// An operation with concrete types: on tensors if it has a shape, otherwise on scalars.
 struct One<'t> {
     ty: &'t str,
     other: &'t str,

@@ -28,7 +28,8 @@ const ELSEWHERE: &[(&str, &str, &str)] = &[
     ("new-target.md", "TILEWRIGHT_TARGET_PATH", "conformance/tests/suite/out_of_tree.rs"),
 ];
 
-/// Commands that need more than Rust's toolchain: the page, the beginning of the command, and the need.
+/// Commands that need more than Rust's toolchain, so that no test runs them: the page, the beginning of the command,
+/// and the need.
 const WANTS: &[(&str, &str, &str)] = &[
     ("conformance.md", "conformance --target max1550 --device", "Intel's OpenCL runtime"),
     ("how-we-know.md", "cargo +nightly", "the nightly toolchain and cargo-fuzz"),
@@ -46,12 +47,12 @@ const WANTS: &[(&str, &str, &str)] = &[
     ("results.md", "PATH=", "Triton's wheel"),
 ];
 
-/// Whether the command is in `ELSEWHERE` or `WANTS`.
+/// Whether the command of this page is in `ELSEWHERE` or `WANTS`, so that this test does not run it.
 fn elsewhere(page: &str, command: &str) -> bool {
     ELSEWHERE.iter().chain(WANTS).any(|(file, begin, _)| *file == page && command.starts_with(begin))
 }
 
-/// The path of an executable of the workspace, which cargo built in the same profile.
+/// Returns the path of the workspace's executable `name`, which cargo built in the same profile.
 fn built(name: &str) -> PathBuf {
     let own = std::env::current_exe().expect("this executable");
     let folder = own.parent().and_then(Path::parent).expect("the folder of executables");
@@ -60,7 +61,8 @@ fn built(name: &str) -> PathBuf {
     file
 }
 
-/// A temporary folder with links to the parts of the repository that commands read; commands write into it.
+/// Creates a temporary folder with links to those parts of the repository that commands read; commands write into the
+/// folder.
 fn directory() -> tempfile::TempDir {
     let directory = tempfile::tempdir().expect("a folder");
     let root = folder().parent().expect("the repository").to_owned();
@@ -71,7 +73,7 @@ fn directory() -> tempfile::TempDir {
     directory
 }
 
-/// Adds `--smoke` or `--shard` to runs of the suite that would take minutes.
+/// Adds `--smoke` or `--shard` to a command that would run the conformance suite for minutes.
 fn shortened(command: &str) -> String {
     let plain = command.split('#').next().unwrap_or_default().trim_end();
     if plain.starts_with("conformance ") && plain.ends_with("--smoke") {
@@ -135,7 +137,7 @@ fn every_command_ends_well() {
     assert!(ran > 40, "{ran} commands ran");
 }
 
-/// Every exception belongs to a command of a page; others are out of date.
+/// Each entry of `ELSEWHERE` and `WANTS` belongs to a command of its page; others are out of date.
 #[test]
 fn every_exception_is_of_a_command() {
     let pages = pages().expect("the pages");

@@ -6,14 +6,14 @@ use regex::Regex;
 use tilewright_book::folder;
 use tilewright_dialects::{FILES, RULE_SETS};
 
-/// The dialects of vendors, and the layout families whose rules come with them.
+/// Returns the names of the vendors' dialects, and of the layout families that the rules of these dialects verify.
 fn names() -> Vec<String> {
     let dialects = FILES.iter().map(|(file, _)| file.trim_end_matches(".toml").to_owned());
     let families = RULE_SETS.iter().flat_map(|set| set.layouts).map(|layout| layout.family().to_owned());
     dialects.chain(families).collect()
 }
 
-/// All files below a folder.
+/// Returns all files below a folder.
 fn files(folder: PathBuf) -> Vec<PathBuf> {
     let (mut folders, mut files) = (vec![folder], Vec::new());
     while let Some(folder) = folders.pop() {

@@ -9,7 +9,7 @@
 use tilewright_plugin::layout::{Dim, LayoutError, LinearLayout};
 use tilewright_plugin::target::{Completion, Instruction, InstructionKind, Numerics, Operand, Semantics};
 
-/// Its name in plans, kernel IR and pictures.
+/// Name of the instruction in plans, kernel IR and pictures.
 pub const NAME: &str = "loom.mma.8x8x4.f32.f16";
 
 /// The entry of the instruction table: instruction selection, data movement and the emulator use only this data.
@@ -32,7 +32,8 @@ pub fn row() -> Result<Instruction, LayoutError> {
     })
 }
 
-/// A layout by its bases: the (row, column) of each bit of the register index and of the lane index.
+/// Returns an operand's layout by its bases: the (row, column) of each bit of the register index and of the lane index.
+/// `sizes` are the numbers of rows and columns.
 fn tile(registers: &[[u64; 2]], lanes: &[[u64; 2]], sizes: [u64; 2]) -> Result<LinearLayout, LayoutError> {
     let bases = |bases: &[[u64; 2]]| bases.iter().map(|basis| basis.to_vec()).collect();
     let outs = [(Dim::tensor(0), sizes[0]), (Dim::tensor(1), sizes[1])];

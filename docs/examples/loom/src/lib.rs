@@ -23,7 +23,7 @@ const ARCHITECTURES: &[&str] = &["loom1"];
 tilewright_plugin::register_targets! { plugin: "loom", architectures: ARCHITECTURES, create: create }
 tilewright_plugin::export_plugin!();
 
-/// Creates the target from the description that the host has read; adds the instruction table.
+/// Creates the target from its description, which the host has read; adds the instruction table.
 fn create(description: TargetDescription) -> Result<Box<dyn Target>, FactoryError> {
     let row = instruction::row().map_err(|error| FactoryError::Description(error.to_string()))?;
     Ok(Box::new(Loom { description, instructions: vec![row] }))

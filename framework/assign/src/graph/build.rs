@@ -164,8 +164,8 @@ impl<'f, 'a> Builder<'f, 'a> {
         }
     }
 
-    /// Returns the key (chosen layout of the node) with which a port's value has the layout that the program states;
-    /// `None` if the value's type names no layout.
+    /// Returns the key (chosen layout of the node) with which the value of the port `end` (a result or operand of the
+    /// node) has the layout that the program states; `None` if the value's type names no layout.
     fn given(&self, end: &Port) -> Result<Option<LayoutId>, EngineError> {
         if self.body.ty(end.value).layout().is_none() {
             return Ok(None);
@@ -245,7 +245,8 @@ impl<'f, 'a> Builder<'f, 'a> {
         wants[operand] = required;
     }
 
-    /// Records that a value is rematerialized by `cone` operations in every layout that is required of it.
+    /// Records that a value is rematerialized by `cone` operations in every layout that is required of it, instead of
+    /// being converted. `weight` is the assumed number of executions.
     pub(super) fn free(&mut self, value: Value, cone: u32, weight: f64) {
         self.graph.roles[value.index()] = Role::Free(cone);
         self.graph.weights[value.index()] = weight;

@@ -24,7 +24,7 @@ pub(crate) struct Node {
     pub kind: Kind,
     /// The operation whose layout is chosen; `None` for a value that no operation defines, such as a block argument.
     pub op: Option<Op>,
-    /// Assumed number of executions, relative to code outside of loops.
+    /// Assumed number of executions of the operation, relative to code outside of loops.
     pub weight: f64,
     /// The shape of the tensor whose layout is the node's key.
     pub shape: Vec<u64>,

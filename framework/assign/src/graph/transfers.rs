@@ -5,8 +5,8 @@ use crate::layouts::{LayoutTransfer, shape_transfers};
 use tilewright_tile::Op;
 use tilewright_tile::op::name::{tt, ttg};
 
-/// The layout transfers from a node's key to the result and to the operands, each with its inverse (`None` if it has
-/// none).
+/// Layout transfers of a shape operation: from the key (chosen layout) of its graph node to the layouts of the result
+/// and of the operand. Each comes with its inverse, `None` if it has no inverse.
 pub(super) struct ReshapeTransfers {
     pub(super) result: (LayoutTransfer, Option<LayoutTransfer>),
     pub(super) operand: (LayoutTransfer, Option<LayoutTransfer>),

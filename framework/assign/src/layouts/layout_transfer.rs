@@ -35,9 +35,10 @@ pub enum LayoutTransfer {
     /// Doubles the size of an axis and the number of warps; the upper half of the warps holds the upper half of the
     /// axis.
     DoubledOverWarps(usize),
-    /// Merges each two neighbours along an axis into one element.
+    /// Merges every two neighbours along an axis into one element, such as two 4-bit elements into a byte.
     Halved(usize),
-    /// Splits each element along an axis into two neighbours; a new lowest register bit selects the neighbour.
+    /// Splits each element along an axis into two neighbours, such as a byte into two 4-bit elements; a new lowest
+    /// register bit selects the neighbour.
     Doubled(usize),
 }
 
@@ -147,7 +148,7 @@ fn remove_replicated_registers(layout: LinearLayout) -> Result<LinearLayout, Lay
     with_registers(&layout, &registers)
 }
 
-/// Returns a layout with other register bases.
+/// Returns `layout` with its register bases replaced by `registers`, which are packed coordinates.
 fn with_registers(layout: &LinearLayout, registers: &[u64]) -> Result<LinearLayout, LayoutError> {
     with_columns(layout, Dim::REGISTER, registers)
 }

@@ -13,7 +13,7 @@ use tilewright_tile::{Body, LayoutName, Op, Value};
 /// The report of a loop with loads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoopReport {
-    /// The name of the loop's first result.
+    /// Name of the loop's first result, e.g. `%acc`; `scf.for` if the loop has no result.
     pub name: String,
     /// The source line of the loop; `None` if the program gives none.
     pub source: Option<SourceLocation>,
@@ -31,7 +31,7 @@ pub struct LoopReport {
 /// The report of a load in a loop, or of an MMA operand that is stored before the loop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoadReport {
-    /// The name of the value.
+    /// Name of the loaded value, or of the MMA operand, in the program's text.
     pub value: String,
     /// The source line of the load; `None` if the program gives none.
     pub source: Option<SourceLocation>,
@@ -39,11 +39,11 @@ pub struct LoadReport {
     pub is_invariant: bool,
     /// The instructions that fill and read the value's buffer; `None` if the load is not prefetched.
     pub by: Option<String>,
-    /// The shared-memory layout of one buffer; `None` if the load has none.
+    /// Name of the shared-memory layout of the value's buffer; `None` if the value has no buffer.
     pub memory: Option<String>,
-    /// Bytes of one buffer in shared memory.
+    /// Bytes of one buffer in shared memory; 0 if the value has no buffer.
     pub bytes: u64,
-    /// Wavefronts of a warp in each iteration that are due to bank conflicts.
+    /// Number of shared-memory wavefronts of a warp in each iteration that are due to bank conflicts.
     pub conflicts: u64,
     /// The reason why the load is not prefetched; `None` if it is.
     pub reason: Option<String>,

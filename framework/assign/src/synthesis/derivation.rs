@@ -8,7 +8,7 @@ use serde::Serialize;
 /// The derivation of a program's layouts: the choices and constraints from which they follow, and the predicted time.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Derivation {
-    /// The name of the target.
+    /// Name of the target for which the layouts are derived, e.g. `h100`.
     pub target: String,
     /// Number of warps of a block.
     pub warps: u32,
@@ -38,15 +38,16 @@ pub struct Derivation {
 /// A dot with its plan.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct DotLine {
-    /// The name of the dot's result.
+    /// Name of the dot's result in the program's text, e.g. `%acc`.
     pub value: String,
-    /// The name of the dot's instruction.
+    /// Name of the instruction that executes the dot.
     pub instruction: String,
-    /// Number of contiguous elements of K in a lane; `None` if the plan does not choose it.
+    /// Number of contiguous elements along K that a lane holds of each operand; `None` if the plan does not choose it.
     pub k_width: Option<u64>,
-    /// Number of contiguous columns in a lane; `None` if the program does not state it.
+    /// Number of contiguous elements along N (columns) that a lane holds; `None` if neither the program nor the search
+    /// fixes it.
     pub n_width: Option<u64>,
-    /// Cycles of a block for one execution of the dot.
+    /// Cycles that a block takes for one execution of the dot.
     pub cycles: f64,
     /// The layouts of operand A, operand B and the accumulator.
     pub layouts: [String; 3],
@@ -61,16 +62,16 @@ pub struct CopyLine {
     pub value: String,
     /// The distributed layout by which threads copy.
     pub layout: String,
-    /// The reason for the layout.
+    /// The reason why the copy has this layout, as text.
     pub constraint: String,
 }
 
 /// A tensor in registers, with its layout.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RegisterLine {
-    /// The name of the tensor.
+    /// Name of the tensor in the program's text, e.g. `%a`.
     pub value: String,
-    /// The operation that defines the tensor.
+    /// Name of the operation that defines the tensor, e.g. `tt.load`.
     pub operation: String,
     /// The constraint that determines the tensor's layout.
     pub constraint: String,
@@ -135,15 +136,16 @@ pub struct AccessLine {
     /// The constraint of this access: the layout in CuTe notation, with variables for the strides that it does not
     /// determine. `None` if the hardware fixes the layout.
     pub term: Option<String>,
-    /// Number of access instructions that a warp issues.
+    /// Number of access instructions that a warp issues in one execution of the access.
     pub issued: u64,
-    /// Number of shared-memory wavefronts of a warp.
+    /// Number of shared-memory wavefronts of a warp in one execution of the access.
     pub wavefronts: u64,
-    /// Lower bound of the access's wavefronts over all layouts.
+    /// Lower bound of these wavefronts over all layouts of the tensor.
     pub least: u64,
-    /// Wavefronts of a warp that are due to bank conflicts.
+    /// Number of wavefronts, of those in one execution, that are due to bank conflicts.
     pub excess: u64,
-    /// Assumed number of executions of the access.
+    /// Assumed number of executions of the access; each enclosing `scf.for` loop counts as a fixed number of
+    /// iterations.
     pub weight: u64,
 }
 

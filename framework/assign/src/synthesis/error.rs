@@ -23,7 +23,7 @@ pub enum SynthesisError {
     /// The target has no instruction for a dot as the program states it.
     #[error("{operation}: {source}")]
     Mma {
-        /// The name of the dot's result.
+        /// Name of the dot's result in the program's text.
         operation: String,
         /// The reason why there is no plan.
         source: MmaError,
@@ -31,7 +31,7 @@ pub enum SynthesisError {
     /// No layout of a tensor in shared memory serves all its accesses.
     #[error("tensor {tensor} in shared memory: {source}")]
     Memory {
-        /// The name of the tensor.
+        /// Name of the tensor in the program's text.
         tensor: String,
         /// The accesses that require different layouts.
         source: Box<memory::MemorySynthesisError>,
@@ -39,11 +39,11 @@ pub enum SynthesisError {
     /// A copy names an instruction that cannot implement it; its author's fault.
     #[error("`{access}`: the target has no instruction `{row}` for it; expected one of {known}")]
     NoRow {
-        /// The text of the copy.
+        /// The copy as text: its result, its name and its operands.
         access: String,
         /// The instruction that the program names.
         row: String,
-        /// The instructions that can implement the copy.
+        /// Names of the instructions that can implement the copy, separated by commas.
         known: String,
     },
     /// A loop requests a producer warp for copies that a producer warp cannot issue; its author's fault.
@@ -57,9 +57,9 @@ pub enum SynthesisError {
     /// Two operations require different layouts of a tensor, without a conversion between them: a fault of the solver.
     #[error("`{first}` and `{second}` disagree: {source}")]
     Disagree {
-        /// The first of the two operations.
+        /// The first of the two operations, as text.
         first: String,
-        /// The second of the two operations.
+        /// The second of the two operations, as text.
         second: String,
         /// The constraint that the two layouts violate.
         source: Box<tilewright_plan::constraint::Unsatisfied>,
@@ -75,9 +75,9 @@ pub enum SynthesisError {
     SharedMemoryExceeded {
         /// The name of the target.
         target: String,
-        /// Shared memory in bytes that the tensors need per thread block.
+        /// Bytes of shared memory that the tensors need in each block.
         bytes: u64,
-        /// Bytes of shared memory that a block has.
+        /// Max bytes of shared memory of a block of the target.
         most: u64,
     },
     /// The layout that a type names does not resolve.

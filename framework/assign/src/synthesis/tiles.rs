@@ -16,17 +16,17 @@ pub struct TiledProgram {
 /// The fastest program among those of different tile sizes, and the extent of the search.
 #[derive(Debug, Clone)]
 pub struct TiledResult {
-    /// The tile sizes of the fastest program, in the order of the parameters.
+    /// The tile sizes of the fastest program, one for each parameter of the search, in order.
     pub sizes: Vec<u64>,
     /// The fastest program after synthesis.
     pub found: Synthesized,
     /// Number of programs for which layouts were solved.
     pub solved: usize,
-    /// The tile sizes without a solution, each with the reason.
+    /// The combinations of tile sizes for which no layouts were found, each with the reason.
     pub unsatisfied: Vec<(Vec<u64>, SynthesisError)>,
-    /// Number of programs that were not tried because of the limit.
+    /// Number of programs that were not tried, because the search had already tried its max number of programs.
     pub beyond_limit: usize,
-    /// The tile sizes of each solved program, with its predicted cycles.
+    /// The tile sizes of each program for which layouts were found, with the predicted cycles of a launch.
     pub predicted: Vec<(Vec<u64>, f64)>,
 }
 

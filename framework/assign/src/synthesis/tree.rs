@@ -30,7 +30,7 @@ pub(super) struct Tree {
 /// A loop that fills tensors in shared memory.
 pub(super) struct Staged {
     pub of: Loop,
-    /// Alternative numbers of buffers of each tensor.
+    /// Alternative numbers of pipeline stages: of buffers that each filled tensor has in shared memory.
     pub stages: Vec<u32>,
     /// Whether the program requests (`true`) or forbids a producer warp; `None` if it states neither.
     pub produced: Option<bool>,

@@ -30,9 +30,9 @@ const GROUPS: &str = ttg::WARP_SPECIALIZE;
 /// The counts of one access of a tensor in shared memory.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct AccessCounts {
-    /// Number of access instructions that a warp issues.
+    /// Number of access instructions that a warp issues for one execution of the access.
     pub issued: u64,
-    /// Number of shared-memory wavefronts of a warp.
+    /// Number of shared-memory wavefronts of a warp in one execution of the access.
     pub wavefronts: u64,
     /// Whether an instruction of the target's table implements the access. A copy from global memory is asynchronous
     /// only then.

@@ -159,7 +159,7 @@ fn a_split_within_lanes_is_converted_once() {
     assert!(counts.shuffles <= 2 && counts.selects <= 4 && counts.shared_stores == 0, "{}", assignment.report);
 }
 
-/// Sets the layout of a value of the only function.
+/// Sets the layout of the value `%name` in the program's only function.
 fn fix(module: &mut TileModule, name: &str, layout: &str) {
     let body = module.functions[0].body.as_mut().unwrap();
     let value = named(body, name);

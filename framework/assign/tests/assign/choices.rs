@@ -48,7 +48,7 @@ fn all_values(body: &Body) -> Vec<Value> {
     arguments.chain(results).collect()
 }
 
-/// Sets the layout of all values with a name.
+/// Sets the layout of the value `%name`, which may be an argument, in the program's only function.
 fn fix(module: &mut TileModule, name: &str, layout: &str) {
     let body = module.functions[0].body.as_mut().unwrap();
     let value = all_values(body).into_iter().find(|value| body.name(*value) == Some(name));

@@ -35,7 +35,7 @@ fn order(bits: u32) -> impl Strategy<Value = Vec<u32>> {
     Just((0..bits).collect::<Vec<_>>()).prop_shuffle()
 }
 
-/// Returns the mask of coordinate bits in registers.
+/// Returns the mask of the coordinate bits that the registers of a lane hold.
 fn register_bits(layout: &LinearLayout) -> u64 {
     layout.columns_of(Dim::REGISTER).iter().fold(0, |all, column| all | column)
 }
@@ -256,7 +256,8 @@ proptest! {
     }
 }
 
-/// Generates a tensor with axes in any order, some with gaps, some repeated.
+/// Generates a tensor with strides that ascend in any order of the axes; some axes have gaps between their elements, a
+/// stride known only as a multiple, or stride zero.
 fn global() -> impl Strategy<Value = GlobalTensor> {
     let axis = (1..64u64, 0..4u32).prop_map(|(size, kind)| (size.next_power_of_two(), kind));
     (prop::collection::vec(axis, 1..4), any::<prop::sample::Index>(), 0..5u32).prop_map(|(axes, first, alignment)| {
@@ -361,7 +362,7 @@ fn block() -> impl Strategy<Value = ModelBlock> {
     )
 }
 
-/// Increases one field of the work.
+/// Increases the field number `what` of the work of an iteration by `by`, or makes its copies synchronous.
 fn more(work: &mut StepWork, what: usize, by: u64) {
     match what {
         0 => work.global_bytes += by,

@@ -14,7 +14,7 @@ use crate::{GlobalOptions, input};
 pub(crate) struct Options {
     /// One layout: `#ttg.blocked<{...}>`, its JSON form, or a linear layout's JSON.
     a: String,
-    /// The other layout.
+    /// The other layout of the same tensor, in one of the same forms.
     b: String,
     #[command(flatten)]
     request: TensorOptions,

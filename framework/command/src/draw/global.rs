@@ -19,10 +19,10 @@ pub(crate) struct Options {
     /// The tensor's axes in memory, the fastest first, as 1,0. Default: row-major.
     #[arg(long, value_name = "AXES", value_delimiter = ',')]
     order: Vec<usize>,
-    /// Index of the warp.
+    /// Index of the warp whose accesses are drawn, from 0.
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     warp: u64,
-    /// Bytes of a cache line.
+    /// Size of a cache line, in bytes.
     #[arg(long, value_name = "BYTES", default_value_t = 128)]
     line: u64,
     #[command(flatten)]

@@ -13,7 +13,7 @@ use crate::{GlobalOptions, input};
 pub(crate) struct Options {
     /// The instruction's name, or any part of it that no other instruction of the target has.
     name: String,
-    /// The target.
+    /// Name of the target, e.g. `h100`.
     #[arg(long, value_name = "NAME")]
     target: String,
     #[command(flatten)]

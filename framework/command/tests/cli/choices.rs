@@ -14,7 +14,7 @@ use crate::command;
 use command::{json_lines, root, run, shell};
 use serde_json::{Map, Value as Json};
 
-/// One row of a table.
+/// One row of a table: the path of the table's file, and the fields of the row.
 struct Choice {
     file: PathBuf,
     fields: Map<String, Json>,
@@ -74,7 +74,7 @@ impl Choice {
         Ok(differences.collect())
     }
 
-    /// Returns the differences of the answer from the expected one.
+    /// Returns the differences of the command's plan and code from all expected values of the row.
     ///
     /// # Errors
     /// The message of the command if it fails.

@@ -128,7 +128,7 @@ fn a_loop_without_end_ends() {
     std::fs::write(folder().join("x.bin"), [0; 4]).expect("a buffer");
     let start = Instant::now();
     let file = folder().join("forever.json");
-    // `--steps` is an older name of it.
+    // `--steps` is an older name of `--max-steps`.
     for option in ["--max-steps", "--steps"] {
         let printed = run(tilewright().args(["run", "--target", "h100", option, "100000"]).arg(&file));
         assert_eq!(printed.code, Some(1), "{}{}", printed.out, printed.err);

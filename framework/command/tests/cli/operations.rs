@@ -24,7 +24,7 @@ fn layout(outs: Json, bases: &[(&str, Json)]) -> Json {
     json!({ "in_dims": ins, "out_dims": outs, "bases": bases })
 }
 
-/// The identity from one dim to another.
+/// Returns the identity on `bits` bits from the input dim `from` to the out dim `to`.
 fn identity(bits: u32, from: &str, to: &str) -> Json {
     layout(json!([[to, 1 << bits]]), &[(from, (0..bits).map(|bit| json!([1 << bit])).collect())])
 }
@@ -34,12 +34,12 @@ fn sample() -> Json {
     layout(json!([["dim0", 2], ["dim1", 4]]), &[("register", json!([[0, 1]])), ("lane", json!([[1, 0], [0, 2]]))])
 }
 
-/// A layout whose second register is a copy, and whose lane is the offset's third bit.
+/// A layout whose register bit 1 is a replica (zero basis), and whose only lane bit is bit 2 of the offset.
 fn copies() -> Json {
     layout(json!([["offset", 8]]), &[("register", json!([[2], [0], [1]])), ("lane", json!([[4]]))])
 }
 
-/// Each operation with inputs and its answer.
+/// Returns for each operation of the table its name, inputs, and the expected answer.
 fn cases() -> Vec<(&'static str, Json, Json)> {
     let of = |more: Json| {
         let mut inputs = json!({ "layout": sample() });

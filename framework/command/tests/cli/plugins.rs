@@ -23,7 +23,7 @@ fn library(vendor: &str) -> String {
     format!("{}tilewright_{vendor}_plugin{}", std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX)
 }
 
-/// Puts a file at `at`: as a hard link, which must not be modified, or as a copy if links are impossible.
+/// Puts `file` at the path `at`: as a hard link, which must not be modified, or as a copy if links are impossible.
 fn install_file(file: &Path, at: &Path) {
     std::fs::hard_link(file, at).or_else(|_| std::fs::copy(file, at).map(|_| ())).expect("a file in the installation");
 }
@@ -202,7 +202,7 @@ fn made_up(architecture: &str, gpu_model: &str) -> TempDir {
     folder
 }
 
-/// Returns the command with a given plugin, on the made-up target of a folder.
+/// Returns a command `tilewright` that knows the given plugin and the made-up target in the folder `targets`.
 fn with_plugin(plugin: &Path, targets: &TempDir) -> Command {
     let mut command = tilewright();
     command.arg("--plugin").arg(plugin).arg("--targets").arg(targets.path());

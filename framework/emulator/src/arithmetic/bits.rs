@@ -1,6 +1,6 @@
 //! Bits of elements, and element-wise application of functions.
 
-/// Mask of an element's bits.
+/// Returns a mask of the lowest `bits` bits.
 pub(crate) fn mask(bits: u32) -> u64 {
     if bits >= 64 { u64::MAX } else { (1 << bits) - 1 }
 }

@@ -14,7 +14,7 @@ use super::bits::{UNSPECIFIED, map, mask, zip};
 use crate::rounding::AccumulatorType;
 use tilewright_kernel::{Binary, Compare, Element, Unary};
 
-/// Floating-point types with the minimum and maximum operations of the kernel IR.
+/// Floating-point types that have the minimum and maximum operations of the kernel IR.
 trait Ordered: Copy + PartialOrd {
     const NAN: Self;
     fn is_negative(self) -> bool;
@@ -118,7 +118,8 @@ fn rounded(
     }
 }
 
-/// Applies an operation to every floating-point element.
+/// Applies a floating-point operation to each element of `a`, and writes the results to `to`. Each `u64` has the bits
+/// of one element.
 pub(crate) fn float_unary(op: Unary, element: Element, a: &[u64], to: &mut [u64]) {
     let sign = 1 << (element.bits() - 1);
     match op {
@@ -138,7 +139,8 @@ fn rounded_one(element: Element, a: &[u64], to: &mut [u64], single: impl Fn(f32)
     rounded(element, a, a, to, |x, _| single(x), |x, _| double(x));
 }
 
-/// Compares every pair of floating-point elements.
+/// Compares each pair of floating-point elements of `a` and `b`, and writes 1 to `to` if the comparison holds, else 0.
+/// Each `u64` of `a` and `b` has the bits of one element.
 pub(crate) fn float_compare(op: Compare, element: Element, a: &[u64], b: &[u64], to: &mut [u64]) {
     match op {
         Compare::FEq => decoded(element, a, b, to, |x, y| x == y),

@@ -7,7 +7,7 @@
 use crate::rounding::AccumulatorType;
 use tilewright_kernel::{Element, MathFunction};
 
-/// Whether the host can evaluate the function.
+/// Whether [`evaluate`] supports the math function: the host's math library must have it.
 pub(crate) fn is_evaluated(function: MathFunction) -> bool {
     let is_here = |function| {
         let is_of_c =
@@ -17,7 +17,8 @@ pub(crate) fn is_evaluated(function: MathFunction) -> bool {
     is_here(function) && (function == MathFunction::Fmod || !function.is_exact())
 }
 
-/// Evaluates the function for elements of this type; unary functions ignore `b`.
+/// Returns the value of a math function for the elements `a` and `b`. Operands and result are bits of the type
+/// `element`; unary functions ignore `b`.
 pub(crate) fn evaluate(function: MathFunction, element: Element, a: u64, b: u64) -> u64 {
     let Some(number) = AccumulatorType::named(element.name()) else { return a };
     number.encode(host(function, number.decode(a), number.decode(b)))

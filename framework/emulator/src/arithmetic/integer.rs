@@ -47,7 +47,8 @@ fn signed_fit(bits: u32, quotient: Option<i64>) -> Option<i64> {
     quotient.filter(|&quotient| sign_extend(quotient as u64, bits) == quotient)
 }
 
-/// Applies an operation to every integer element.
+/// Applies an integer operation to each element of `a`, and writes the results to `to`. Each `u64` has an element of
+/// `bits` bits, zero-extended.
 pub(crate) fn integer_unary(op: Unary, bits: u32, a: &[u64], to: &mut [u64]) {
     match op {
         Unary::LeadingZeros => map(a, to, |x| u64::from(x.leading_zeros() - (64 - bits))),
@@ -57,7 +58,8 @@ pub(crate) fn integer_unary(op: Unary, bits: u32, a: &[u64], to: &mut [u64]) {
     }
 }
 
-/// Compares every pair of elements.
+/// Compares each pair of integer elements of `a` and `b`, and writes 1 to `to` if the comparison holds, else 0. Each
+/// element has `bits` bits, zero-extended.
 pub(crate) fn compare(op: Compare, bits: u32, a: &[u64], b: &[u64], to: &mut [u64]) {
     let signed = |x| sign_extend(x, bits);
     match op {

@@ -9,7 +9,7 @@ use tilewright_target::{Direction, TargetDescription};
 /// A kernel decoded into steps, and the sizes that its execution needs.
 pub(crate) struct Program<'a> {
     pub(crate) steps: Vec<Step<'a>>,
-    /// For each step, the index of its operation.
+    /// For each step, the index of its operation, as in [`tilewright_kernel::Kernel::statements`].
     pub(crate) numbers: Vec<u32>,
     /// Number of registers (64-bit words) of a warp's register file.
     pub(crate) registers: usize,
@@ -18,7 +18,7 @@ pub(crate) struct Program<'a> {
     pub(crate) parameters: Vec<usize>,
 }
 
-/// Location of a value: its registers in the register file.
+/// Location of a kernel value: its registers in the register file of a warp, from the register `at` on.
 #[derive(Clone, Copy)]
 struct Location {
     at: usize,
@@ -472,7 +472,7 @@ impl<'a> Decoder<'a> {
     }
 }
 
-/// Number of bits of an element of a type; for a pointer, of an address.
+/// Returns the number of bits of an element of a type; for a pointer, of an address.
 fn element_bits(ty: Type) -> u32 {
     ty.element().map_or(ty.bits(), Element::bits)
 }

@@ -178,8 +178,8 @@ pub(crate) enum Step<'a> {
         mask: usize,
         to: usize,
     },
-    /// A swap: lanes that differ in the bit `lane` of their index exchange `a` of the lane with the bit set for `b` of
-    /// the other.
+    /// A swap between the lanes whose indices differ in the bits of the mask `lane`, which has one bit: `a` of the lane
+    /// with the bit set is exchanged for `b` of the other lane.
     Swap {
         a: usize,
         b: usize,
@@ -286,7 +286,7 @@ pub(crate) struct Bounds {
     pub(crate) step: usize,
 }
 
-/// A load or store step.
+/// A step that loads or stores vectors of `count` elements, one for each lane.
 pub(crate) struct Access<'a> {
     pub(crate) direction: Direction,
     pub(crate) space: MemorySpace,

@@ -9,7 +9,7 @@ use tilewright_kernel::is_result;
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_target::{Completion, Instruction, Operand};
 
-/// The semantics of a block-load instruction.
+/// The semantics of a block-load instruction: the warp loads a block of a matrix in global memory to its registers.
 pub(super) struct BlockLoad {
     named: NamedBlock,
     /// Layout of the block: (register, lane) to (row, column).

@@ -8,18 +8,20 @@ use tilewright_target::{Completion, Instruction, Operand};
 /// The global or the shared side of the copy: its operand index, and the required alignment in bytes.
 type Side = (usize, u32);
 
-/// The semantics of a bulk copy of contiguous bytes.
+/// The semantics of a bulk copy instruction: a warp copies contiguous bytes between global and shared memory.
 pub(super) struct BulkCopy1d {
     shared: Side,
     global: Side,
-    /// Index of the size operand, and the granularity of the size in bytes.
+    /// Index of the operand with the copy's size, and the granularity of the size in bytes: it must be a multiple of
+    /// it.
     bytes: (usize, u32),
     /// Index of the mbarrier operand; `None` for a copy from shared memory.
     mbarrier: Option<usize>,
 }
 
 impl BulkCopy1d {
-    /// Derives the semantics of a bulk copy from a table row; `None` if the row has no span operand.
+    /// Derives the semantics of a bulk copy from a table row; `None` if the row has no operand for contiguous bytes of
+    /// shared memory.
     pub(super) fn of(row: &Instruction) -> Option<Result<Self, String>> {
         let find = |of: &dyn Fn(&Operand) -> Option<u32>| {
             row.operands.iter().enumerate().find_map(|(index, operand)| Some((index, of(operand)?)))

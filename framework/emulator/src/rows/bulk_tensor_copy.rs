@@ -7,7 +7,8 @@ use super::super::semantics::InstructionCall;
 use tilewright_kernel::Outside;
 use tilewright_target::{Completion, Instruction, Operand, TensorCopyLayout, TensorCopyOperand};
 
-/// The semantics of a bulk tensor copy instruction, with the indices of its operands.
+/// The semantics of a bulk tensor copy instruction, which copies a box of a tensor between global and shared memory.
+/// The numbers are indices of its operands.
 pub(super) struct BulkTensorCopy {
     tensor: usize,
     coordinates: Vec<usize>,
@@ -18,7 +19,8 @@ pub(super) struct BulkTensorCopy {
 }
 
 impl BulkTensorCopy {
-    /// Derives the semantics of a bulk tensor copy from a table row; `None` if the row has no box operand.
+    /// Derives the semantics of a bulk tensor copy from a table row; `None` if the row has no operand for a box of
+    /// shared memory.
     pub(super) fn of(row: &Instruction) -> Option<Result<Self, String>> {
         let (memory, operand) = row.operands.iter().enumerate().find_map(|(index, operand)| match operand {
             Operand::Box(operand) => Some((index, operand)),

@@ -11,9 +11,9 @@ use super::transfer::addressing;
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_target::{Completion, Instruction, Operand};
 
-/// The global or the shared side of a copy.
+/// One side of an asynchronous copy: its source in global memory, or its destination in shared memory.
 struct Side {
-    /// Index of the operand.
+    /// Index of the operand with the addresses of this side.
     operand: usize,
     /// For each segment, the lane that gives the segment's address.
     addressing: Vec<u32>,
@@ -23,7 +23,7 @@ struct Side {
     begins: Vec<(usize, u32)>,
 }
 
-/// The semantics of an asynchronous copy instruction.
+/// The semantics of an asynchronous copy instruction, by which each lane copies bytes from global to shared memory.
 pub(super) struct Copy {
     from: Side,
     to: Side,

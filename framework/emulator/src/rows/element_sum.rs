@@ -17,7 +17,7 @@ pub struct MmaElement {
     accumulator: [ElementType; 2],
     /// Floating-point summation; `None` for integers.
     float: Option<FloatSummation>,
-    /// How integer terms are computed, and how their total overflows.
+    /// Semantics of the instruction, which state how products of integers are formed, and whether their sum saturates.
     semantics: Semantics,
 }
 

@@ -30,7 +30,7 @@ use super::summation::FloatSummation;
 use super::tensor_tile::TensorTile;
 use tilewright_target::{Direction, ElementType, Instruction, Operand, Summation};
 
-/// The semantics of an MMA instruction.
+/// The semantics of an MMA instruction: `d = a * b + c` on tiles, optionally with scales of `a` and `b`.
 pub(super) struct Mma {
     a: MmaOperand,
     b: MmaOperand,

@@ -76,7 +76,7 @@ impl NamedBlock {
         (row.max(0)..(row + i64::from(self.block.rows)).min(matrix.rows as i64)).map(run).collect()
     }
 
-    /// The block's format: rows, columns and element width in bits.
+    /// Returns the format of the block: its rows, columns and element width in bits.
     pub(super) fn block(&self) -> &BlockOperand {
         &self.block
     }

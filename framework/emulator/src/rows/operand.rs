@@ -22,7 +22,7 @@ pub(super) fn element_type(element: &str, bits: u32) -> Result<ElementType, Stri
     Ok(element_type)
 }
 
-/// Returns the index of an operand among the operands that are not results.
+/// Returns the index of the operand `required` of a table row among its operands that are not results.
 pub(super) fn position(row: &Instruction, required: &Operand) -> usize {
     let others = row.operands.iter().filter(|operand| is_kernel_operand(operand));
     others.take_while(|operand| *operand != required).count()

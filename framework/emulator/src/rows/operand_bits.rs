@@ -5,8 +5,8 @@ use super::super::fault::LaneFault;
 use super::super::semantics::InstructionCall;
 use tilewright_kernel::{Element, Type};
 
-/// The registers of all lanes for one operand, as a string of bits for each lane. Fields lie at multiples of their
-/// width; a field whose width is not a power of two may straddle two words.
+/// The registers of all lanes for one operand, as a string of bits for each lane. Elements lie at multiples of their
+/// width; an element whose width is not a power of two may straddle two 64-bit words.
 pub(super) struct RegisterBits {
     chunks_per_lane: usize,
     chunks: Vec<u64>,

@@ -6,7 +6,7 @@ use super::super::semantics::InstructionCall;
 use super::named_block::NamedBlock;
 use tilewright_target::{Completion, Instruction};
 
-/// The semantics of a prefetch instruction.
+/// The semantics of a prefetch instruction, given the operands that describe the prefetched block of a matrix.
 pub(super) struct Prefetch(NamedBlock);
 
 impl Prefetch {

@@ -47,7 +47,7 @@ impl RegisterTile {
         call.warp() as usize % self.lane_registers.len()
     }
 
-    /// Whether a warp holds the element with index `at`.
+    /// Whether some lane of a warp holds the element with the index `at`.
     pub(super) fn holds(&self, warp: usize, at: usize) -> bool {
         self.lane_registers[warp].get(at).is_some_and(|registers| !registers.is_empty())
     }
@@ -83,7 +83,7 @@ impl RegisterTile {
         }
     }
 
-    /// Writes one element of the result to all lanes that hold it.
+    /// Writes the bits of one element of the result to the registers of all lanes that hold the element.
     pub(super) fn put(&self, operand_bits: &mut RegisterBits, warp: usize, at: usize, bits: u64) {
         let bits =
             if self.element_type.bits() < self.bits { bits | UNSPECIFIED << self.element_type.bits() } else { bits };

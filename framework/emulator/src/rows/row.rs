@@ -88,7 +88,7 @@ impl Does {
         }
     }
 
-    /// Selects the semantics of a copy: a bulk tensor copy, a bulk copy of a span, or a per-lane copy.
+    /// Selects the semantics of a copy: a bulk tensor copy, a bulk copy of contiguous bytes, or a copy by each lane.
     fn copy(row: &Instruction) -> Result<Self, String> {
         let bulk_tensor_copy = BulkTensorCopy::of(row).map(|copy| copy.map(Self::Box));
         let bulk_copy_1d = || BulkCopy1d::of(row).map(|copy| copy.map(Self::BulkCopy1d));

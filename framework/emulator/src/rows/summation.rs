@@ -9,7 +9,7 @@ use tilewright_target::{Format, Numerics, Summation};
 /// Minimum exponent of a normal binary32 value.
 const MIN_EXPONENT: i32 = -126;
 
-/// The summation of one element of the result.
+/// The floating-point summation of one element of an MMA result, by the numerics of the instruction's table row.
 pub(super) struct FloatSummation {
     pub(super) sum: AccumulatorType,
     pub(super) a: Format,
@@ -21,7 +21,7 @@ pub(super) struct FloatSummation {
     pub(super) k: u32,
 }
 
-/// A term of a sum, with the exponent that aligns it with the other terms.
+/// A term of a sum, with the exponent by which it is aligned with the other terms before they are added.
 #[derive(Clone, Copy)]
 struct Term {
     value: f64,
@@ -66,7 +66,7 @@ impl FloatSummation {
         self.sum.encode(total)
     }
 
-    /// Adds the products of one group to the running sum.
+    /// Adds the products of one group (neighbours along K that hardware adds in one step) to the running sum.
     fn add_group(&self, sum: f64, group: &[[f64; 2]]) -> f64 {
         if let Summation::Tree { .. } = self.numerics.summation {
             return self.tree(sum, group);

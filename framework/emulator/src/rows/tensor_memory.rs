@@ -10,7 +10,7 @@ use super::tensor_tile::TensorTile;
 use tilewright_kernel::is_result;
 use tilewright_target::{Direction, Instruction, Operand};
 
-/// The semantics of a move between registers and tensor memory.
+/// The semantics of an instruction that loads a tile from tensor memory to registers, or stores it.
 pub(super) struct TensorMove {
     register_tile: RegisterTile,
     tile: TensorTile,
@@ -52,7 +52,7 @@ impl TensorMove {
     }
 }
 
-/// The semantics of a copy of a tile from shared to tensor memory.
+/// The semantics of an instruction that copies a tile from shared to tensor memory.
 pub(super) struct TensorCopy {
     from: MmaOperand,
     tile: TensorTile,

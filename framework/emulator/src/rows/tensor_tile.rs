@@ -8,7 +8,7 @@ use super::operand::{element_type, position};
 use tilewright_layout::Dim;
 use tilewright_target::{Direction, ElementType, Instruction, Operand};
 
-/// A tile in tensor memory.
+/// An operand of an instruction that is a tile in tensor memory, or several copies of one tile there.
 pub(super) struct TensorTile {
     /// Index of the operand among the operands of the instruction.
     operand: usize,

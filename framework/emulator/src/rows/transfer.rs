@@ -13,7 +13,8 @@ use tilewright_kernel::is_result;
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_target::{Instruction, Operand};
 
-/// The semantics of a move between registers and shared memory.
+/// The semantics of an instruction that moves segments (runs of contiguous bytes) between shared memory and registers,
+/// such as `ldmatrix`.
 pub(super) struct Transfer {
     data: LinearLayout,
     /// For each segment, the lane that gives the segment's address.

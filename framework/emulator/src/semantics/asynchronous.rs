@@ -107,8 +107,8 @@ impl<'a> InstructionCall<'a> {
         self.target.shared.bytes.into()
     }
 
-    /// Loads runs of bytes of global memory; each run is written to its offset in `into`. Counts the sectors that all
-    /// runs together touch.
+    /// Loads runs of contiguous bytes from global memory; each run is written to its offset in `into`. Counts the
+    /// sectors that all runs together touch.
     pub(crate) fn load_runs(&mut self, runs: &[Run], alignment: u32, into: &mut [u8]) -> Result<(), LaneFault> {
         for run in runs {
             let bytes = into.get_mut(run.at as usize..(run.at + run.bytes) as usize);
@@ -120,8 +120,8 @@ impl<'a> InstructionCall<'a> {
         Ok(())
     }
 
-    /// Writes bytes to global memory when the instruction completes; each of `runs` takes its bytes from its offset in
-    /// `from`. Counts the sectors that all runs together touch.
+    /// Writes bytes to global memory when the instruction completes; each of `runs` (contiguous bytes in global memory)
+    /// takes its bytes from its offset in `from`. Counts the sectors that all runs together touch.
     pub(crate) fn send_runs(&mut self, runs: &[Run], alignment: u32, from: &[u8]) -> Result<(), LaneFault> {
         self.on_queue()?;
         let (direction, space) = (Direction::Store, MemorySpace::Global);
@@ -137,7 +137,7 @@ impl<'a> InstructionCall<'a> {
         Ok(())
     }
 
-    /// Prefetches runs of bytes of global memory.
+    /// Prefetches runs of contiguous bytes of global memory: counts their sectors; a fault if a run is out of bounds.
     pub(crate) fn prefetch(&mut self, runs: &[Run]) -> Result<(), LaneFault> {
         let (direction, space) = (Direction::Load, MemorySpace::Global);
         let sector_bytes = self.memories.transaction_bytes;
@@ -153,7 +153,7 @@ impl<'a> InstructionCall<'a> {
         Ok(())
     }
 
-    /// Counts one bulk copy of `bytes` bytes, of a box or a contiguous span, that a warp issues once.
+    /// Counts one bulk copy of `bytes` bytes that a warp issues once: of a box of a tensor, or of contiguous bytes.
     pub(crate) fn count_bulk_copy(&mut self, bytes: usize) {
         self.counts.bulk_copies += 1;
         self.counts.bulk_bytes += bytes as u64;

@@ -32,14 +32,14 @@ where
     }
 }
 
-/// Instruction semantics by the name of the table row.
+/// A table of instruction semantics, by the name of the instruction's table row.
 #[derive(Clone, Default)]
 pub struct SemanticsTable {
     by_name: BTreeMap<String, Arc<dyn InstructionSemantics>>,
 }
 
 impl SemanticsTable {
-    /// An empty table.
+    /// Creates an empty table.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -72,18 +72,18 @@ pub struct InstructionCall<'a> {
     pub(crate) mbarrier: Option<u64>,
     /// Number of warps that issue the instruction together.
     pub(crate) together: u32,
-    /// The effects of the instruction at its completion.
+    /// The effects on memory that the instruction has when it completes.
     pub(crate) landings: Vec<CompletionEffect>,
 }
 
 impl<'a> InstructionCall<'a> {
-    /// Number of lanes in the warp.
+    /// Returns the number of lanes of the warp.
     #[must_use]
     pub fn lanes(&self) -> u32 {
         self.lanes as u32
     }
 
-    /// Index of the warp in its block.
+    /// Returns the index of the warp in its block.
     #[must_use]
     pub fn warp(&self) -> u32 {
         self.accessor.warp.into()
@@ -94,17 +94,17 @@ impl<'a> InstructionCall<'a> {
         self.together = warps;
     }
 
-    /// Types of the operands.
+    /// Returns the types of the instruction's operands, in order.
     pub fn operand_types(&self) -> impl Iterator<Item = Type> {
         self.instruction.operands.iter().map(|&(_, ty)| ty)
     }
 
-    /// Types of the results.
+    /// Returns the types of the instruction's results, in order.
     pub fn result_types(&self) -> impl Iterator<Item = Type> {
         self.instruction.results.iter().map(|&(_, ty)| ty)
     }
 
-    /// Returns a fault for invalid use of the instruction.
+    /// Returns a fault, with this message, for an invalid use of the instruction.
     #[must_use]
     pub fn invalid_use(&self, message: &str) -> LaneFault {
         FaultKind::Instruction { name: self.instruction.name.to_owned(), message: message.to_owned() }.into()

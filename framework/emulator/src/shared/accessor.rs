@@ -53,7 +53,7 @@ impl Record {
         (self.block, self.warp, self.time) == (other.block, other.warp, other.time)
     }
 
-    /// Whether an operation made the access.
+    /// Whether the operation with this index made the recorded access.
     pub(crate) fn is_by(&self, operation: u32) -> bool {
         self.operation == operation
     }

@@ -7,7 +7,7 @@ use crate::fault::{FaultKind, OtherAccess};
 use crate::shared::Accessor;
 use tilewright_target::Direction;
 
-/// One access in flight.
+/// One asynchronous access of shared memory that has been issued and is not complete.
 struct InFlightAccess {
     id: u64,
     direction: Direction,
@@ -19,7 +19,7 @@ struct InFlightAccess {
     operation: u32,
 }
 
-/// All accesses of one memory in flight.
+/// All asynchronous accesses of one block's shared memory that are in flight.
 #[derive(Default)]
 pub(super) struct InFlight {
     in_flight: Vec<InFlightAccess>,

@@ -4,10 +4,10 @@
 pub(crate) enum CompletionEffect {
     /// Writes the data to shared memory, as an access of the given lane.
     Write { access_id: u64, data: Vec<u8>, lane: u8 },
-    /// Ends a read of shared memory.
+    /// Ends a read of shared memory, so that the bytes may be written again.
     Read { access_id: u64 },
     /// Writes the data to global memory; dropped if no buffer has the address.
     WriteGlobal { address: u64, data: Vec<u8> },
-    /// Ends an access of tensor memory.
+    /// Ends an access of tensor memory, so that its words may be accessed again.
     Tensor { access_id: u64 },
 }

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use super::{CompletionEffect, Proxy};
 use crate::fault::FaultKind;
 
-/// Size and alignment of an mbarrier in bytes.
+/// Size of an mbarrier in bytes, and the alignment of its address.
 pub(super) const BYTES: u64 = 8;
 
 /// A vector clock: for each warp of the block, an access index; all accesses of the warp with lower indices are done.

@@ -74,7 +74,7 @@ impl SharedMemory {
         }
     }
 
-    /// Number of bytes of all stores so far, over all blocks that used this memory.
+    /// Returns the number of bytes that have been stored so far, over all blocks that used this memory.
     pub(crate) fn bytes_stored(&self) -> u64 {
         self.bytes_stored
     }
@@ -188,7 +188,8 @@ impl SharedMemory {
         Ok(())
     }
 
-    /// Stores a word at a multiple of its size on behalf of an operation; the store is not counted as a lane's store.
+    /// Stores a word of `bytes` bytes, such as an mbarrier, at a multiple of its size. The word does not count as
+    /// stored bytes, because no lane's store instruction writes it.
     pub(crate) fn store_word(
         &mut self,
         address: u64,

@@ -46,7 +46,7 @@ pub(crate) struct TensorMemory {
     next: u64,
 }
 
-/// A part of a word: index of the word, lowest bit, number of bits.
+/// Consecutive bits of a 32-bit word of tensor memory: the index of the word, the lowest bit, and the number of bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct BitField {
     pub(crate) word: u32,
@@ -154,7 +154,7 @@ impl TensorMemory {
         }
     }
 
-    /// Reads a part of a word, which must have been written.
+    /// Returns the value of a bit field; a fault if some of its bits have not been written.
     pub(crate) fn read(&self, bit_field: BitField) -> Result<u64, FaultKind> {
         let word = &self.words[bit_field.word as usize];
         if bit_field.mask() & !word.written != 0 {
@@ -164,7 +164,7 @@ impl TensorMemory {
         Ok(u64::from((word.bits & bit_field.mask()) >> bit_field.shift))
     }
 
-    /// Writes a part of a word.
+    /// Writes the value of a bit field; the other bits of its word stay.
     pub(crate) fn write(&mut self, bit_field: BitField, bits: u64) {
         let word = &mut self.words[bit_field.word as usize];
         word.bits = word.bits & !bit_field.mask() | ((bits as u32) << bit_field.shift) & bit_field.mask();

@@ -84,7 +84,7 @@ pub(crate) enum Pause {
     Finished,
 }
 
-/// The state of an open region of the control flow.
+/// The state of an `if` or loop that the warp is executing.
 pub(super) enum Frame {
     If {
         /// Mask of the lanes that were active before the `if`.
@@ -103,19 +103,19 @@ pub(super) enum Frame {
     },
 }
 
-/// One warp of the running block.
+/// One warp of a block: its registers, its position in the program and its active lanes.
 pub(crate) struct Warp {
     pub(super) index: u32,
     pub(super) lanes: usize,
     pub(super) registers: Vec<u64>,
     pub(super) next: usize,
-    /// Mask of the active lanes.
+    /// Mask of the lanes that execute the next step: bit `i` stands for lane `i`.
     pub(super) active: u64,
     pub(super) control_stack: Vec<Frame>,
     pub(super) counts: Counts,
-    /// Index of the next memory access.
+    /// Index of the warp's next memory access, counted in program order.
     pub(super) time: u64,
-    /// Index of the first access after the warp's last barrier.
+    /// Index of the warp's first memory access after its last barrier.
     pub(super) barrier: u64,
     /// For each warp of the block, an access index: the warp's accesses with lower indices are ordered before all later
     /// accesses of this warp.
@@ -172,7 +172,7 @@ impl Warp {
         self.counts = Counts::default();
     }
 
-    /// The instructions issued together with other warps since the last check, each as (number of warps, step).
+    /// Returns the instructions issued together with other warps since the last check, each as (number of warps, step).
     pub(crate) fn issued_together(&self) -> &[(u32, usize)] {
         &self.issued_together
     }
@@ -318,7 +318,7 @@ impl Warp {
     }
 }
 
-/// Mask of the lowest `lanes` lanes.
+/// Returns the mask of the lowest `lanes` lanes.
 fn all(lanes: usize) -> u64 {
     arithmetic::mask(lanes as u32)
 }

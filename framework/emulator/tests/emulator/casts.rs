@@ -8,7 +8,7 @@ use half::{bf16, f16};
 use tilewright_emulator::{Argument, GlobalMemory, RunLimits, run};
 use tilewright_kernel::{Builder, Cast, Element, Launch, MemorySpace, Type};
 
-/// The result of a cast of one element, from a kernel on the emulator.
+/// Casts the value with these bits by a kernel on the emulator; returns the bits of the result.
 fn cast(op: Cast, from: Element, to: Element, bits: u64) -> u64 {
     let pointer = Type::Pointer(MemorySpace::Global);
     let mut builder = Builder::new("cast", Launch::new(8, 1), &[("to", pointer)]);
@@ -30,7 +30,8 @@ fn cast(op: Cast, from: Element, to: Element, bits: u64) -> u64 {
     memory.read_all(result).expect("it is written").iter().rev().fold(0, |packed, &byte| packed << 8 | u64::from(byte))
 }
 
-/// Bits of the finite 16-bit value that is nearest to an exact value in range, with ties to even.
+/// Returns the bits of the finite 16-bit floating-point value that is nearest to `value`, with ties to even. `decode`
+/// gives the number that 16 bits stand for.
 fn nearest(value: f64, decode: fn(u16) -> f64) -> u64 {
     let finite =
         (0..=u16::MAX).filter(|&bits| decode(bits).is_finite() && (decode(bits).is_sign_negative() == (value < 0.0)));
@@ -41,7 +42,7 @@ fn nearest(value: f64, decode: fn(u16) -> f64) -> u64 {
 const HALF: fn(u16) -> f64 = |bits| f16::from_bits(bits).to_f64();
 const BRAIN: fn(u16) -> f64 = |bits| bf16::from_bits(bits).to_f64();
 
-/// Values around ties of both types: midpoints and their neighbours.
+/// Returns numbers at and next to the midpoints between two values of `f16` or `bf16`, where rounding decides ties.
 fn values() -> Vec<f64> {
     let units = [1.0, 1.5, 3.0, 1024.0, 2f64.powi(-15), 2f64.powi(-24), 1.0 + 2f64.powi(-10)];
     let relative_offsets = [

@@ -51,8 +51,8 @@ fn passes(blocks: u32, body: &str) -> RunReport {
     run_body(blocks, body).unwrap_or_else(|fault| panic!("{fault}"))
 }
 
-/// Statements by which each lane stores 16 times the block's index plus the lane's, and loads what the next block
-/// stored.
+/// Statements by which each lane stores 16 times the index of its block plus the index of the lane, and after a cluster
+/// barrier loads the word that the same lane of the next block stored.
 const ROUND: &str = "%7: i32 = constant 16
     %8: i32 = binary mul %3, %7
     %9: i32 = binary add %8, %1

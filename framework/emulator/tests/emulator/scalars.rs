@@ -5,12 +5,13 @@ use tilewright_testkit::emulator_target;
 use emulator_target::apply;
 use half::{bf16, f16};
 
-/// Bits of every `f16` or `bf16` value.
+/// Returns all 16-bit values, for tests of operations with one operand; each is paired with itself.
 fn narrow() -> Vec<(u64, u64)> {
     (0..1 << 16).map(|bits| (bits, bits)).collect()
 }
 
-/// Pairs of 16-bit values: all pairs of special values, and a fixed pseudo-random sample of the others.
+/// Returns pairs of 16-bit values: all pairs of special values (zeros, subnormals, infinities, NaN), and fixed
+/// pseudo-random pairs.
 fn narrow_pairs() -> Vec<(u64, u64)> {
     let special =
         [0, 0x8000, 1, 0x8001, 0x03ff, 0x0400, 0x3c00, 0xbc00, 0x3f80, 0x7bff, 0x7c00, 0xfc00, 0x7f80, 0x7e01];

@@ -141,7 +141,8 @@ fn negation_flips_the_sign_bit_alone() {
     assert_eq!(negate("f64", 8, 1 << 63), 0);
 }
 
-/// Finds the `bits`-bit value with `fraction` bits that is nearest to an exact value, by inspecting its neighbours.
+/// Returns the bits of the 16-bit floating-point value that is nearest to an exact value, with ties to even, by
+/// comparison with the two values around it. `infinity` are the bits of positive infinity.
 fn nearest(exact: f64, to_f64: impl Fn(u16) -> f64, infinity: u16) -> u16 {
     let sign = if exact.is_sign_negative() { 0x8000 } else { 0 };
     let magnitude = exact.abs();

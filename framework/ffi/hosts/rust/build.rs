@@ -1,4 +1,4 @@
-//! Sets the run path of the host to the LLVM that it is linked to.
+//! Build script: sets the run path of this host program to the folder of the LLVM library that it links.
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");

@@ -170,8 +170,7 @@ fn layouts_keep_their_laws() {
     }
 }
 
-/// Makes the calls that each thread makes on one session, and returns their results.
-/// The operations of the table by name: what a handle and what JSON holds, results of both kinds, and errors.
+/// Checks the operations of the table by name: layouts as handles and as JSON, results of both kinds, and errors.
 #[test]
 fn operations_are_performed_by_name() {
     let session = plain();
@@ -266,8 +265,8 @@ fn answer(session: *const tw_session) -> (String, [u64; 3]) {
 fn many_threads_use_one_session_and_many_sessions() {
     let shared = plain() as usize;
     let expected = answer(shared as *const tw_session);
-    // By hand: lanes go along a row by four columns, 32 elements each, then down with the warps; registers go along a
-    // row, then 16 rows down.
+    // The expected layout is computed by hand: lanes go along a row by four columns, 32 elements each, then down with
+    // the warps; registers go along a row, then 16 rows down.
     assert_eq!(expected.0, "((8,16),(4,2)):((128,1),(32,16))");
     std::thread::scope(|scope| {
         for thread in 0..8 {

@@ -1,11 +1,12 @@
-//! Tests of runs: a host's buffers are read and changed, and faults are errors that leave them unchanged.
+//! Tests of runs on the emulator: the host's buffers are read and changed, and faults are errors that leave them
+//! unchanged.
 
 #![allow(unsafe_code, reason = "the interface is called as C calls it")]
 
 use std::ffi::CStr;
 use std::ptr::{null, null_mut};
 
-// The targets of a plugin, linked.
+// Links the Intel plugin's targets into this test, so that no plugin is loaded.
 use tilewright_intel as _;
 
 use tilewright_c::*;

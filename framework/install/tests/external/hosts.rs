@@ -30,7 +30,7 @@ pub fn pkg_config_gives_the_flags_of_the_library() {
     assert!(flags.contains("-ltilewright") && flags.contains("include"), "{flags}");
 }
 
-/// LLVM libraries of this machine, by link name, with another major version than the LLVM of the plugins.
+/// Returns the LLVM libraries of this machine, by link name, that have another major version than the plugins' LLVM.
 pub fn other_llvms() -> Vec<String> {
     let output =
         Command::new("ldconfig").arg("-p").output().or_else(|_| Command::new("/sbin/ldconfig").arg("-p").output());
@@ -44,8 +44,8 @@ pub fn other_llvms() -> Vec<String> {
     llvms
 }
 
-/// A host program may link another LLVM: its symbols are visible to all libraries loaded later, but the plugins must
-/// still bind to the symbols of their own LLVM.
+/// Checks that a host program may link another LLVM: its symbols are visible to all libraries that are loaded later,
+/// but the plugins must still bind to the symbols of their own LLVM.
 pub fn a_host_may_use_another_llvm() {
     let libraries = prefix().join("lib");
     let program = hosts().join("../../../conformance/kernels/softmax.ttir");

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
 
-/// The prefix of an installation that the tests share; it is removed afterwards.
+/// Installs once for all tests of this process and returns the prefix; an installation that an earlier run left is
+/// removed first.
 pub fn prefix() -> &'static Path {
     static PREFIX: OnceLock<PathBuf> = OnceLock::new();
     PREFIX.get_or_init(|| {
@@ -16,7 +17,7 @@ pub fn prefix() -> &'static Path {
     })
 }
 
-/// The folder with the sources of the example host programs.
+/// Returns the folder with the sources of the example host programs.
 pub fn hosts() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../ffi/hosts")
 }
@@ -47,8 +48,9 @@ pub const TARGETS: [&str; 3] = ["h100", "mi250", "max1550"];
 /// Checks that the output of an example host has code of `saxpy.tile` for three targets.
 pub fn is_code_for_three(printed: &str) {
     assert!(printed.contains("; h100: "), "{printed}");
-    // Computed by hand: lane 9 is in the second row and the second group of four columns, register 1 the second of
-    // these. A warp has an eighth of its lanes as rows, and two warps are above.
+    // The expected rows are computed by hand: lane 9 is in the second row of lanes and the second group of four
+    // columns, and register 1 is the second column of the group. A warp has an eighth of its lanes as rows, and two
+    // warps are above.
     for (lanes, row) in [(32, 9), (64, 17), (16, 5)] {
         let message = format!("lane 9 of warp 2 holds element ({row}, 5)");
         assert_eq!(printed.matches(&message).count(), 1, "{lanes} lanes: {printed}");
@@ -127,8 +129,8 @@ fn pkg_config_knows_the_library() {
     assert!(text.contains("Libs: -L${libdir} -ltilewright"), "{text}");
 }
 
-/// The command `tilewright`, put where `cargo install --root PREFIX` puts it, finds the plugins installed below the
-/// prefix.
+/// Checks that the command `tilewright`, copied to `PREFIX/bin` as `cargo install --root PREFIX` does, finds the
+/// plugins that are installed below the prefix.
 #[test]
 fn the_command_serves_from_the_prefix() {
     let built = Path::new(env!("CARGO_BIN_EXE_tilewright-install")).with_file_name("tilewright");

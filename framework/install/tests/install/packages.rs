@@ -7,7 +7,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-/// The root of the source tree.
+/// Returns the root folder of the source tree.
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the source tree")
 }
@@ -18,7 +18,7 @@ fn cargo(arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).expect("UTF-8")
 }
 
-/// The manifest of each package of the workspace that is published, by the package's name.
+/// Returns the manifest of each package of the workspace that is published, by the package's name.
 fn published() -> BTreeMap<String, Value> {
     let metadata = cargo(&["metadata", "--no-deps", "--offline", "--format-version", "1"]);
     let metadata: Value = serde_json::from_str(&metadata).expect("JSON");
@@ -31,7 +31,7 @@ fn folder(package: &Value) -> PathBuf {
     Path::new(package["manifest_path"].as_str().expect("a path")).parent().expect("a folder").to_owned()
 }
 
-/// The files that cargo packs for a package, relative to the package's folder.
+/// Returns the files that cargo packs for the package `name`, relative to the package's folder.
 fn files(name: &str) -> BTreeSet<PathBuf> {
     let listed = cargo(&["package", "--list", "--allow-dirty", "--offline", "-p", name]);
     listed.lines().map(PathBuf::from).collect()
@@ -60,7 +60,7 @@ fn named(source: &str) -> Vec<&str> {
     begins.into_iter().flat_map(of).collect()
 }
 
-/// String literals of a build script that name files or folders of its package.
+/// Returns the files and folders of a package that its build script names in string literals.
 fn read_by_script(folder: &Path, script: &str) -> Vec<PathBuf> {
     let words = script.split('"').skip(1).step_by(2).map(|word| word.rsplit('=').next().unwrap_or_default());
     let there = words.filter(|word| !word.is_empty() && !word.starts_with(['/', '.']) && folder.join(word).exists());
@@ -90,7 +90,7 @@ fn packages_carry_what_their_sources_name() {
     assert!(checked > 50, "{checked} names");
 }
 
-/// If a build script lists a folder, all files of the folder must be in the package.
+/// Checks that a package contains all files of each folder that its build script lists.
 #[test]
 fn listed_folders_are_packed_with_all_their_files() {
     for (name, listed, end) in [("tilewright-targets", "", "toml"), ("conformance", "kernels", "ttir")] {

@@ -33,7 +33,7 @@ named_enum! {
 named_enum! {
     /// How an atomic operation orders the accesses around it.
     pub enum MemoryOrder {
-        /// No order.
+        /// The operation orders no other accesses.
         Relaxed = "relaxed",
         /// Later accesses stay after the operation.
         Acquire = "acquire",
@@ -51,7 +51,7 @@ named_enum! {
         Block = "block",
         /// All blocks of the device.
         Device = "device",
-        /// The host and other devices too.
+        /// The lanes of the device, of other devices, and the host.
         System = "system",
     }
 }

@@ -24,7 +24,7 @@ pub enum SpecialRegister {
 }
 
 named_enum! {
-    /// A unary operation.
+    /// The kind of a unary operation, which applies to each element of a scalar or vector.
     pub enum Unary {
         /// Floating-point negation.
         FNeg = "f_neg",
@@ -103,17 +103,17 @@ named_enum! {
 named_enum! {
     /// A comparison of two values of one type; the result has element type `i1`.
     pub enum Compare {
-        /// Equal.
+        /// The integers are equal.
         Eq = "eq",
-        /// Not equal.
+        /// The integers differ.
         Ne = "ne",
-        /// Less, unsigned.
+        /// The first unsigned integer is less than the second.
         LtU = "lt_u",
-        /// Less or equal, unsigned.
+        /// The first unsigned integer is less than or equal to the second.
         LeU = "le_u",
-        /// Less, signed.
+        /// The first signed integer is less than the second.
         LtS = "lt_s",
-        /// Less or equal, signed.
+        /// The first signed integer is less than or equal to the second.
         LeS = "le_s",
         /// Floating-point equal; false if an operand is a NaN.
         FEq = "f_eq",

@@ -102,7 +102,7 @@ macro_rules! define {
                 }
             }
 
-            /// The regions, in the order of the fields.
+            /// Returns the regions of the operation, in the order of its fields.
             #[must_use]
             pub fn regions(&self) -> Vec<&Region> {
                 match self {
@@ -113,7 +113,7 @@ macro_rules! define {
                 }
             }
 
-            /// Mutable references to the regions, in the order of the fields.
+            /// Returns mutable references to the regions of the operation, in the order of its fields.
             #[must_use]
             pub fn regions_mut(&mut self) -> Vec<&mut Region> {
                 match self {
@@ -137,14 +137,14 @@ macro_rules! define {
                 }
             }
 
-            /// Number of results of the operation; `None` if it may have any number.
+            /// Returns the number of results of the operation; `None` if it may have any number.
             pub(crate) fn result_count(&self) -> Option<usize> {
                 match self {
                     $(Self::$variant { $(0: $one)? $($($field),*)? } => result_count!($count $($given)?),)*
                 }
             }
 
-            /// The rule for the types of all results.
+            /// Returns the rule that the types of all results must follow.
             pub(crate) fn result_rule(&self) -> TypeRule {
                 match self {
                     $(Self::$variant { $(0: $one)? $($($field),*)? } => result_rule!($count $($given)?),)*
@@ -158,7 +158,7 @@ macro_rules! define {
                 }
             }
 
-            /// The uniformity that the operation requires of the control flow around it.
+            /// Returns the uniformity that the operation requires of the control flow around it.
             pub(crate) fn needed_control(&self) -> Uniformity {
                 match self {
                     $(Self::$variant { $(0: $one)? $($($field),*)? } => first_or_default!($($control)?; Uniformity::Varying),)*

@@ -51,18 +51,18 @@ macro_rules! operations {
             } [pointer "," block] -> one(is(Type::Pointer(MemorySpace::Cluster))) fn cluster_address;
             /// An operation on one value.
             unary Unary {
-                /// The kind of operation.
+                /// The kind of operation, such as negation.
                 op: Unary,
                 /// The operand, a scalar or vector.
                 a: Value where one_of(op.operand()),
             } [op a] -> one(same_type_as(a)) fn unary;
             /// An operation on two values.
             binary Binary {
-                /// The kind of operation.
+                /// The kind of operation, such as addition.
                 op: Binary,
-                /// Left operand.
+                /// The left operand, a scalar or vector.
                 a: Value where one_of(op.operand()),
-                /// Right operand.
+                /// The right operand, of the same type as the left.
                 b: Value where same_type_as(a),
             } [op a "," b] -> one(same_type_as(a)) fn binary;
             /// Fused multiply-add, `a * b + c`, rounded once to nearest even. Not for `bf16`: hardware that computes
@@ -77,11 +77,11 @@ macro_rules! operations {
             } [a "," b "," c] -> one(same_type_as(a)) fn fma;
             /// A comparison of integers or floating-point numbers.
             compare Compare {
-                /// The kind of comparison.
+                /// The kind of comparison, which also states how the operands' bits are read, such as signed.
                 op: Compare,
-                /// Left operand.
+                /// The left operand, a scalar or vector.
                 a: Value where one_of(op.operand()),
-                /// Right operand.
+                /// The right operand, of the same type as the left.
                 b: Value where same_type_as(a),
             } [op a "," b] -> one(computed_from(a, Type::comparison_result)) fn compare;
             /// `a` if `condition` (`i1`) is true, otherwise `b`.
@@ -103,7 +103,7 @@ macro_rules! operations {
             } [scope value] -> one(same_type_as(value)) fn assume_uniform;
             /// A conversion to the type of the result.
             cast Cast {
-                /// The kind of conversion.
+                /// The kind of conversion, such as truncation.
                 op: Cast,
                 /// The value to convert.
                 a: Value where one_of(op.operand()),
@@ -117,7 +117,7 @@ macro_rules! operations {
             extract Extract {
                 /// The vector whose element is extracted.
                 vector: Value where one_of(VECTOR),
-                /// Index of the element.
+                /// Index of the element in the vector, from 0.
                 index: u32 = "the index of an element",
             } [vector "," index] -> one(computed_from(vector, Type::element_scalar));
             /// Four bytes selected from two `i32`s (PTX `prmt`): bytes 0 to 3 are those of `a`, 4 to 7 those of `b`,
@@ -184,7 +184,7 @@ macro_rules! operations {
                 predicate: Option<Value> where is(BOOL),
                 /// The order of the lane's other accesses relative to this one.
                 order: MemoryOrder,
-                /// The lanes for which the order holds.
+                /// The lanes that observe the order.
                 scope: MemoryScope,
             } [op order scope pointer "," value predicate] -> one(same_type_as(value)) at_best(Uniformity::Varying);
             /// Atomic compare-exchange of a scalar: writes `value` if memory holds `expected`, and returns the old
@@ -200,19 +200,19 @@ macro_rules! operations {
                 predicate: Option<Value> where is(BOOL),
                 /// The order of the lane's other accesses relative to this one.
                 order: MemoryOrder,
-                /// The lanes for which the order holds.
+                /// The lanes that observe the order.
                 scope: MemoryScope,
             } [order scope pointer "," expected "," value predicate] -> one(same_type_as(value)) at_best(Uniformity::Varying);
             /// A memory fence: the lane's earlier writes to global memory are visible to the lanes of the scope once
             /// they synchronize with this lane.
             fence Fence {
-                /// The lanes for which the order holds.
+                /// The lanes that observe the order.
                 scope: MemoryScope,
             } [scope] -> none fn fence;
             /// A math function. Targets have instructions for few of them; the others are expanded before a module is
             /// compiled.
             math Math {
-                /// The math function.
+                /// The function, such as `exp`.
                 function: MathFunction,
                 /// The arguments: `f32`, `f64` or vectors of these, all of one type.
                 operands: Vec<Value> where one_of(MATH_FLOAT),
@@ -229,7 +229,7 @@ macro_rules! operations {
             } [condition "," message predicate] -> none;
             /// Prints the values of every lane; integers as signed.
             print Print {
-                /// Text before the values.
+                /// Text that is printed before the values.
                 prefix: String = "what comes before the values",
                 /// Whether the bits are printed in hexadecimal.
                 hex: bool,
@@ -254,7 +254,7 @@ macro_rules! operations {
             /// Shuffle (CUDA `__shfl_sync`): every lane reads the value of another lane of its warp; a scalar of 32
             /// bits.
             shuffle Shuffle in_bytes("exchange") {
-                /// How a lane names its source.
+                /// How a lane names the lane from which it reads.
                 kind: ShuffleMode,
                 /// The value that this lane provides.
                 value: Value where one_of(WORD),
@@ -297,7 +297,7 @@ macro_rules! operations {
             /// Named barrier (PTX `barrier.sync a, b`): no warp passes before `warps` warps have arrived. Their earlier
             /// writes to shared memory are visible to all of them after it. Any warps of the block may arrive.
             named_barrier NamedBarrier in_bytes("group_barrier") {
-                /// Index of the barrier.
+                /// Number of the barrier: warps that name the same number wait for each other.
                 number: u32 = "the number of a barrier",
                 /// The number of warps that arrive.
                 warps: u32 = "a number of warps",
@@ -388,7 +388,7 @@ macro_rules! operations {
             instruction Instruction {
                 /// Name of the row in the target's instruction table.
                 name: String = "the instruction's name",
-                /// Its operands in the order of the row.
+                /// The operands of the instruction, in the order of its row.
                 operands: Vec<Value>,
             } [name operands] -> some at_best(Uniformity::Varying) needs(Uniformity::Uniform);
             /// Runs one of two regions; the results of the operation are the values that the region yields.
@@ -403,24 +403,24 @@ macro_rules! operations {
             /// Runs `body` for `index` in `from, from + step, ...` below `to` (unsigned `i32`). The body's arguments
             /// are the index and the carried values; it yields the carried values. `index + step` must stay below 2^32.
             for For {
-                /// First index.
+                /// The index of the first iteration.
                 from: Value where is(I32),
                 /// Exclusive upper bound of the index.
                 to: Value where is(I32),
-                /// Increment, above zero.
+                /// Increment of the index from one iteration to the next, above zero.
                 step: Value where is(I32),
-                /// Initial carried values.
+                /// The carried values of the first iteration, in the order of the body's arguments.
                 carried: Vec<Value>,
-                /// The loop body.
+                /// The region that each iteration runs.
                 body: Region,
             } [from "to" to "step" step (carry carried) body] -> some;
             /// Runs `body` at least once, and repeats it while it yields true. The body's arguments are the carried
             /// values; it yields an `i1`, whether to repeat, and the new carried values. The results are the last
             /// carried values.
             while While {
-                /// Initial carried values.
+                /// The carried values of the first iteration, in the order of the body's arguments.
                 carried: Vec<Value>,
-                /// The loop body.
+                /// The region that each iteration runs.
                 body: Region,
             } [(carry carried) body] -> some;
             /// Ends a region with the given values; the last operation of every region but a kernel's.

@@ -54,7 +54,7 @@ pub enum Violation {
     /// A parameter of a type that cannot be passed.
     #[error("parameter {parameter} is {found}; expected a scalar of 8 bits or more, ptr.global or map")]
     ParameterType {
-        /// Index of the parameter.
+        /// Index of the parameter in the kernel's list of parameters.
         parameter: usize,
         /// Type of the parameter.
         found: Type,
@@ -62,7 +62,7 @@ pub enum Violation {
     /// The tensor map of a parameter is invalid.
     #[error("parameter {parameter}: {message}")]
     TensorMap {
-        /// Index of the parameter.
+        /// Index of the parameter in the kernel's list of parameters.
         parameter: usize,
         /// The violation and the expected value.
         message: String,
@@ -79,7 +79,7 @@ pub enum Violation {
     /// The alignment of a shared buffer is no power of two.
     #[error("shared buffer {buffer} has alignment {found}; expected a power of two")]
     SharedAlignment {
-        /// Index of the buffer.
+        /// Index of the buffer among the kernel's shared buffers.
         buffer: usize,
         /// Alignment of the buffer in bytes.
         found: u32,
@@ -87,9 +87,9 @@ pub enum Violation {
     /// The address of a shared buffer is no multiple of its alignment.
     #[error("shared buffer {buffer} is at {found}; expected a multiple of its alignment, {alignment}")]
     MisalignedBuffer {
-        /// Index of the buffer.
+        /// Index of the buffer among the kernel's shared buffers.
         buffer: usize,
-        /// Address of the buffer.
+        /// Byte address of the buffer in the block's shared memory.
         found: u32,
         /// Alignment of the buffer in bytes.
         alignment: u32,
@@ -165,7 +165,7 @@ pub enum Violation {
     /// An axis of the grid does not exist.
     #[error("axis {found} of the grid; expected 0, 1 or 2")]
     Axis {
-        /// Index of the axis.
+        /// The axis that the operation names; axes 0 to 2 exist.
         found: u8,
     },
     /// A shared buffer does not exist.
@@ -181,7 +181,7 @@ pub enum Violation {
     MathOperands {
         /// Name of the math function.
         function: &'static str,
-        /// Number of operands.
+        /// Number of operands that the operation has.
         found: usize,
         /// Number of operands that the function must have.
         expected: usize,
@@ -197,7 +197,7 @@ pub enum Violation {
     ElementIndex {
         /// Index of the element.
         found: u32,
-        /// Type of the vector.
+        /// Type of the vector whose element is extracted.
         ty: Type,
     },
     /// A byte selector has a nibble above 7.
@@ -225,7 +225,7 @@ pub enum Violation {
     /// An alignment is no power of two.
     #[error("alignment {found}; expected a power of two")]
     Alignment {
-        /// The alignment in bytes.
+        /// The alignment that the operation states, in bytes.
         found: u32,
     },
     /// An mbarrier expects no arrivals.
@@ -234,7 +234,7 @@ pub enum Violation {
     /// A named barrier expects no warp, or more warps than the block has.
     #[error("barrier {number} of {found} warps; expected 1 to {most}, those of the block")]
     GroupWarps {
-        /// Index of the barrier.
+        /// Index of the named barrier.
         number: u32,
         /// The number of warps that must arrive.
         found: u32,
@@ -244,7 +244,7 @@ pub enum Violation {
     /// The number of tensor-memory columns is no power of two.
     #[error("{found} columns of tensor memory; expected a power of two")]
     TensorColumns {
-        /// Number of columns in the operation.
+        /// Number of columns that the operation states.
         found: u32,
     },
     /// A vendor instruction has an empty name.

@@ -43,7 +43,7 @@ fn special() -> impl Strategy<Value = SpecialRegister> {
     ]
 }
 
-/// Random operations that order asynchronous ones.
+/// Generates random operations that order asynchronous ones, such as waits and arrivals at mbarriers.
 fn asynchronous() -> impl Strategy<Value = Op> {
     prop_oneof![
         one_of(Queue::ALL).prop_map(|queue| Op::Commit { queue }),
@@ -65,7 +65,7 @@ fn asynchronous() -> impl Strategy<Value = Op> {
     ]
 }
 
-/// Random atomics, fences, and operations with output.
+/// Generates random atomics, fences, math functions, assertions, prints and inline assembly.
 fn memory_or_output() -> impl Strategy<Value = Op> {
     let memory = || (one_of(MemoryOrder::ALL), one_of(MemoryScope::ALL), prop::option::of(value()));
     prop_oneof![
@@ -94,7 +94,7 @@ fn memory_or_output() -> impl Strategy<Value = Op> {
     ]
 }
 
-/// Random operations without regions.
+/// Generates random operations without regions.
 fn flat_op() -> impl Strategy<Value = Op> {
     let access = || (value(), prop::option::of(value()), any::<i32>(), any::<u32>());
     prop_oneof![
@@ -221,7 +221,7 @@ fn module() -> impl Strategy<Value = Module> {
 }
 
 proptest! {
-    /// Holds for modules that do not verify, too.
+    /// Text is read back exactly, even for modules that the verifier rejects.
     #[test]
     fn text_is_read_back(module in module()) {
         let text = module.to_string();
@@ -431,7 +431,7 @@ fn names_in_text_are_names_on_the_wire() {
     MathFunction::ALL.iter().for_each(|op| assert_eq!(wire(op), text(op.name())));
 }
 
-/// Operations that were renamed, each with the name that bytes keep.
+/// Operations that were renamed: the name in text, and the earlier name that the byte encoding keeps for compatibility.
 const EARLIER_NAMES: [(&str, &str); 7] = [
     ("shuffle", "exchange"),
     ("shuffle_xor", "exchange_xor"),
@@ -472,7 +472,8 @@ fn array(items: &[Cbor]) -> Cbor {
     Cbor::Array(items.to_vec())
 }
 
-/// The bytes of a module with one statement, as a writer of version `version` writes them.
+/// Returns the bytes of a module with one statement in nested regions, as a writer of the format version `version`
+/// encodes them.
 fn by_hand(version: u32, op: Cbor) -> Vec<u8> {
     let statement = map(&[("results", array(&[])), ("op", op)]);
     let inner = map(&[("arguments", array(&[])), ("statements", array(&[statement]))]);

@@ -177,8 +177,8 @@ fn dependent(linear: &LinearLayout, column: usize) -> CuteError {
     CuteError::DependentBasis { dim: String::new(), basis: column }
 }
 
-/// Builds the mode of an in dim from its columns, which have disjoint bits: a run of columns that double becomes one
-/// leaf.
+/// Builds the CuTe mode of one in dim from the dim's columns, which have disjoint bits: neighbouring columns that each
+/// double the previous one become one leaf (size and stride).
 fn mode_of(columns: &[u64]) -> Result<CuteLayout, CuteError> {
     let bits: Vec<_> = columns.iter().map(|&stride| CuteMode { shape: 2, stride }).collect();
     CuteLayout::from_flat_modes(&super::coalesce::coalesce_modes(&bits))
@@ -237,8 +237,8 @@ fn are_disjoint(columns: &[u64]) -> bool {
     })
 }
 
-/// Turns row operations into swizzles, the first operation outermost; neighbouring bits with one shift form one
-/// swizzle.
+/// Turns row operations into swizzles, the first operation outermost; operations on neighbouring bits with the same
+/// shift form one swizzle.
 fn operations_to_swizzles(operations: Vec<RowOperation>) -> Result<Vec<Swizzle>, CuteError> {
     let mut groups: Vec<Vec<RowOperation>> = Vec::new();
     for operation in operations {
@@ -254,7 +254,7 @@ fn operations_to_swizzles(operations: Vec<RowOperation>) -> Result<Vec<Swizzle>,
     groups.into_iter().map(runs).collect::<Result<Vec<_>, _>>().map(|swizzles| swizzles.concat())
 }
 
-/// Turns row operations of one shift, which commute, into swizzles: one for each run of neighbouring bits.
+/// Turns commuting row operations with the same shift into swizzles, one for each range of neighbouring bits.
 fn runs(mut group: Vec<RowOperation>) -> Result<Vec<Swizzle>, CuteError> {
     group.sort_by_key(|operation| operation.src);
     let mut swizzles: Vec<(u32, u32, i32)> = Vec::new();

@@ -24,8 +24,8 @@ pub enum Tiler {
 }
 
 impl Tiler {
-    /// Creates the tiler of a tile shape: each integer `n` of the shape becomes the layout `n:1`, which tiles its mode
-    /// into runs of `n` elements.
+    /// Creates the tiler of a tile shape: each integer `n` of the shape becomes the layout `n:1`, which cuts its mode
+    /// into tiles of `n` consecutive elements.
     ///
     /// # Errors
     /// As [`CuteLayout::new`].
@@ -109,7 +109,7 @@ pub(super) fn by_mode(
     CuteLayout::from_modes(modes)
 }
 
-/// A mode of the composition, and the digit of the outer coordinate (the index in one outer mode) that it moves.
+/// A mode of the composition, which results from one inner mode and steps through one outer mode.
 struct Piece {
     mode: CuteMode,
     /// Index of the outer mode, and the number of positions by which one step of this mode moves the index in that
@@ -136,8 +136,9 @@ impl Outer {
         value_at(&self.flat, index)
     }
 
-    /// Returns the pieces of the composition for one inner mode, one for each outer mode that it moves in; `domain` is
-    /// the step of the inner mode in the integer coordinate. `None` if strides and sizes do not divide each other.
+    /// Returns the modes of the composition (pieces) for one inner mode, one for each outer mode that it steps through;
+    /// `domain` is the step of the inner mode in the integer coordinate. `None` if strides and sizes do not divide each
+    /// other.
     fn divide_pieces(&self, inner: CuteMode, mut domain: u64) -> Result<Option<Vec<Piece>>, CuteError> {
         let (mut left, mut step, mut pieces) = (inner.shape, inner.stride, Vec::new());
         if left == 1 || step == 0 {
@@ -169,8 +170,8 @@ impl Outer {
         Ok(Some(pieces))
     }
 
-    /// An integer coordinate of the composition at which the pieces (`divided_pieces`, by inner mode) carry into the
-    /// next outer mode; `None` if they never do.
+    /// Finds an integer coordinate of the composition at which the index in an outer mode carries into the next outer
+    /// mode; `None` if none does. `divided_pieces` has the modes of the composition for each inner mode.
     fn carry(&self, divided_pieces: &[Vec<Piece>]) -> Option<u64> {
         (0..self.flat.len() - 1).find_map(|at| {
             let (mut digit, mut index) = (0u64, 0u64);
@@ -187,8 +188,8 @@ impl Outer {
         })
     }
 
-    /// Returns the only possible pieces of the composition for one inner mode, derived from its values; `domain` is the
-    /// step of the inner mode in the integer coordinate.
+    /// Derives the modes of the composition (pieces) for one inner mode from its values; no others are possible.
+    /// `domain` is the step of the inner mode in the integer coordinate.
     fn derive_pieces(&self, inner: CuteMode, domain: u64) -> Result<Vec<Piece>, CuteError> {
         let (mut left, mut step, mut pieces) = (inner.shape, 1u64, Vec::new());
         while left > 1 {

@@ -31,8 +31,8 @@ pub fn upcast(layout: &CuteLayout, ratio: u64) -> Result<CuteLayout, CuteError> 
     CuteLayout::from_tree(wide)
 }
 
-/// Checks that a sum over the modes of strides below `ratio` stays within one new element if the part of each mode
-/// does.
+/// Checks that each new element contains all old elements that the modes of stride below `ratio` reach together, given
+/// that each of these modes alone stays within one new element.
 fn check_within_element(layout: &CuteLayout, ratio: u64) -> Result<(), CuteError> {
     let (mut reach, mut index, mut domain) = (0u64, 0u64, 1u64);
     for mode in layout.flat() {

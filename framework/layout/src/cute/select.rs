@@ -68,7 +68,8 @@ impl CuteLayout {
         self.select_modes(selection, false)
     }
 
-    /// The modes whose coordinate in the selection is open (if `open`), or fixed (otherwise).
+    /// Returns the modes whose coordinate in the selection is open (`None`) if `open`, else those whose coordinate is
+    /// fixed.
     fn select_modes(&self, selection: &Selection, open: bool) -> Result<Self, CuteError> {
         if let TupleView::Leaf(coordinate) = selection.view() {
             return if coordinate.is_none() == open { Ok(self.clone()) } else { Self::from_modes(Vec::new()) };

@@ -54,13 +54,13 @@ impl Swizzle {
         if self.shift >= 0 { x ^ ((x >> by) & low) } else { x ^ ((x & low) << by) }
     }
 
-    /// The same swizzle for numbers that count elements `2^by` times as wide; `None` if it changes bits within such an
-    /// element.
+    /// The same swizzle of element indices if `2^by` old elements form one new element; `None` if it moves old elements
+    /// within a new one.
     pub(super) fn to_wider_elements(self, by: u32) -> Option<Self> {
         Some(Self { base: self.base.checked_sub(by)?, ..self })
     }
 
-    /// The same swizzle for numbers that count elements of `2^-by` of the width.
+    /// The same swizzle of element indices if each old element is split into `2^by` new ones.
     pub(super) fn to_narrower_elements(self, by: u32) -> Result<Self, CuteError> {
         Self::new(self.bits, self.base + by, self.shift)
     }

@@ -1,4 +1,4 @@
-//! Reads the text of tuples, layouts and composed layouts.
+//! Parsers of the text of tuples, layouts, swizzles and task mappings.
 
 use std::str::FromStr;
 

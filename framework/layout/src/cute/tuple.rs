@@ -17,7 +17,7 @@ enum Node<T> {
     Tuple(Vec<Tree<T>>),
 }
 
-/// The top of a tree, for matching: a value or a tuple.
+/// The top level of a tree, for matching: a value or a tuple.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TupleView<'a, T> {
     /// A value.
@@ -46,7 +46,7 @@ impl<T> Tree<T> {
         Self(Node::Tuple(values.into_iter().map(Self::leaf).collect()))
     }
 
-    /// The top of the tree.
+    /// Returns the top level of the tree, for matching.
     pub fn view(&self) -> TupleView<'_, T> {
         match &self.0 {
             Node::Leaf(value) => TupleView::Leaf(value),
@@ -62,12 +62,12 @@ impl<T> Tree<T> {
         }
     }
 
-    /// How many modes there are at the top; 1 for a value.
+    /// Returns the number of modes at the top level; 1 for a value.
     pub fn rank(&self) -> usize {
         self.modes().len()
     }
 
-    /// How deep tuples nest; 0 for a value.
+    /// Returns the nesting depth of the tuples; 0 for a value.
     pub fn depth(&self) -> usize {
         match &self.0 {
             Node::Leaf(_) => 0,

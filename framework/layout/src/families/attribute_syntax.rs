@@ -40,7 +40,8 @@ fn slice() -> AttributeSyntax {
     ttg("slice").with_keywords(&[("dim", "dim"), ("parent", "parent")]).with_call("SliceLayout", &["dim", "parent"])
 }
 
-/// The syntax of `linear` and of `generic_linear`. The text omits the shape, which follows from the bases, since these reach every element.
+/// The syntax of `linear` and of `generic_linear`. The text omits the shape: the bases reach every element, so the
+/// shape follows from them.
 fn linear(family: &str) -> AttributeSyntax {
     let keywords =
         [("reg_bases", "register"), ("lane_bases", "lane"), ("warp_bases", "warp"), ("block_bases", "block")];
@@ -118,7 +119,8 @@ pub(super) fn padded_to_attribute_form(mut spec: FamilySpec) -> FamilySpec {
     spec.with("block_bases", FamilyAttribute::List(blocks.into_iter().map(numbers).collect()))
 }
 
-/// The bases of a padded layout; those of the blocks are in elements, not in units of one block's share.
+/// The bases of a padded layout, all in elements: the bases of blocks too, which specs count in multiples of one
+/// block's part of the tensor.
 struct InElements {
     offsets: Vec<Vec<u64>>,
     blocks: Vec<Vec<u64>>,
@@ -139,8 +141,8 @@ fn in_elements(spec: &FamilySpec) -> Option<InElements> {
     Some(InElements { offsets, blocks, shape })
 }
 
-/// Converts the bases of a cluster's blocks from units of one block's share to elements; `None` if the cluster does not
-/// fit the shape.
+/// Converts the bases of a cluster's blocks from multiples of one block's part of the tensor to elements; `None` if the
+/// cluster does not fit the shape.
 fn block_bases(spec: &FamilySpec, cluster: &[Vec<u64>], shape: &[u64]) -> Option<Vec<Vec<u64>>> {
     let layout = cluster_layout(spec, cluster, shape.len()).ok()?;
     let fits =

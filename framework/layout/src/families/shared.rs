@@ -61,7 +61,7 @@ fn swizzled_block(
     Ok(layout)
 }
 
-/// Builds `padded_shared`: a linear layout with padding after every given number of elements.
+/// Builds `padded_shared`: a linear layout with padding inserted after each interval of a given number of elements.
 pub(super) fn padded(spec: &FamilySpec, shape: &[u64]) -> Result<MemoryLayout, FamilyError> {
     let read = spec.parameters();
     let pairs = read.bases(&["interval_padding_pairs", "0"])?;

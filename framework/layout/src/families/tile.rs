@@ -23,7 +23,8 @@ pub(super) fn tensor_space(shape: &[u64]) -> Result<Space, LayoutError> {
     Ok(space)
 }
 
-/// One part of a tile: `size` positions of the dim `input` that move along `axis`, or are replicas (zero bases).
+/// One term of the direct sum that a tile is: `size` positions of the dim `input` that move along `axis`, or that hold
+/// replicas (zero bases).
 #[derive(Debug, Clone, Copy)]
 pub struct TileMode {
     input: Dim,
@@ -33,14 +34,14 @@ pub struct TileMode {
 }
 
 impl From<(Dim, u64, usize)> for TileMode {
-    /// The identity from positions of an input dim to an axis.
+    /// The identity from `size` positions of the dim `input` to the tensor axis number `axis`.
     fn from((input, size, axis): (Dim, u64, usize)) -> Self {
         Self { input, size, axis, replicated: false }
     }
 }
 
 impl TileMode {
-    /// Positions of an input dim that are replicas.
+    /// A term of `size` positions of the dim `input` that hold replicas.
     #[must_use]
     pub fn replicated(input: Dim, size: u64) -> Self {
         Self { input, size, axis: 0, replicated: true }
@@ -54,7 +55,7 @@ impl TileMode {
     }
 }
 
-/// Builds the layout of a tensor of `shape` from the parts of one block's tile, as
+/// Builds the layout of a tensor of `shape` from the terms of one block's tile, as
 /// [`tensor_layout`](super::cluster::tensor_layout) for a single block.
 pub(super) fn block_of(
     modes: impl Iterator<Item = TileMode> + Clone,
@@ -136,7 +137,7 @@ pub fn tile_from_identities(order: &[usize], modes: &[(Dim, u64, usize)]) -> Res
     direct_sum_of(listed(order).chain(modes.iter().copied().map(TileMode::from)))
 }
 
-/// As [`tile_from_identities`], from parts that may be replicated.
+/// As [`tile_from_identities`], from terms that may be replicas.
 ///
 /// # Errors
 /// As [`tile_from_identities`].
@@ -144,12 +145,12 @@ pub fn tile_from_modes(order: &[usize], modes: &[TileMode]) -> Result<LinearLayo
     direct_sum_of(listed(order).chain(modes.iter().copied()))
 }
 
-/// Returns a part of size one for each axis of `order`; these parts only fix the order of the axes in a direct sum.
+/// Returns a term of size one for each axis of `order`; these terms only fix the order of the axes in a direct sum.
 fn listed(order: &[usize]) -> impl Iterator<Item = TileMode> + Clone + '_ {
     order.iter().map(|&axis| TileMode::from((Dim::REGISTER, 1, axis)))
 }
 
-/// Returns the parts whose direct sum is [`identity_nd`]; positions along the axis `replicated`, if any, are replicas
+/// Returns the terms whose direct sum is [`identity_nd`]; positions along the axis `replicated`, if any, hold replicas
 /// (zero bases).
 pub fn identity_modes<'a>(
     input: Dim,
@@ -160,7 +161,7 @@ pub fn identity_modes<'a>(
     order.iter().map(move |&axis| TileMode { input, size: sizes[axis], axis, replicated: replicated == Some(axis) })
 }
 
-/// The direct sum of the parts, the lowest bits first; dims are listed as they first occur.
+/// The direct sum of the terms, the lowest bits first; dims are listed as they first occur.
 ///
 /// # Errors
 /// A size that is no power of two, or more than 64 bits.
@@ -186,7 +187,7 @@ pub(super) fn direct_sum_of(modes: impl Iterator<Item = TileMode> + Clone) -> Re
     Ok(layout)
 }
 
-/// For each dim a counter: until `lay_out` is called, the dim's number of bits; afterwards, its next free bit in the
+/// For each dim a counter: before `lay_out` is called, the dim's number of bits; afterwards, its next unused bit in the
 /// space.
 #[derive(Default)]
 struct Extents(SmallVec<[(Dim, u32); 8]>);

@@ -34,7 +34,7 @@ impl AttributeSyntaxes {
         Ok(result)
     }
 
-    /// The names of all calls.
+    /// Returns the names of all calls (such as `BlockedLayout`) that [`Self::from_calls`] converts.
     #[must_use]
     pub fn call_names(&self) -> Vec<String> {
         self.all().flat_map(|syntax| &syntax.calls).map(|call| call.name.clone()).collect()

@@ -1,4 +1,4 @@
-//! JSON forms, which also cross the plugin boundary.
+//! JSON forms of layouts and family specs; the same structures cross the plugin boundary.
 
 use std::collections::BTreeMap;
 

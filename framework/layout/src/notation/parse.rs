@@ -457,7 +457,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// The parameter name for a list without a keyword.
+/// The parameter name under which a spec stores a list that the text gives without a keyword.
 pub(super) const UNNAMED: &str = "0";
 
 /// The nesting depth of a parsed value, and the number of values in it.

@@ -17,7 +17,7 @@ impl AttributeSyntaxes {
     }
 }
 
-/// The text of a spec in its canonical form.
+/// Returns the text of a spec that is in canonical form.
 fn text(spec: &FamilySpec, attribute_syntaxes: &AttributeSyntaxes) -> String {
     let writer = Writer { attribute_syntaxes };
     match attribute_syntaxes.get(&spec.name) {
@@ -31,7 +31,8 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    /// Prints all parameters in `camelCase`, in alphabetical order.
+    /// Prints the spec by the rule for families without an attribute syntax: all parameters in `camelCase`, in
+    /// alphabetical order.
     fn by_rule(&self, spec: &FamilySpec) -> String {
         let mut entries: Vec<_> = spec.attributes.iter().map(|(name, value)| self.entry(name, value)).collect();
         entries.extend(spec.parent.iter().map(|parent| format!("parent = {}", text(parent, self.attribute_syntaxes))));
@@ -143,7 +144,8 @@ impl Writer<'_> {
     }
 }
 
-/// The keyword of a parameter within the braces of a group; `None` if the parameter is not in the group.
+/// Returns the keyword of a parameter within the braces of a group (`group = {keyword = ...}`); `None` if the parameter
+/// is not in the group.
 fn member<'a>(parameter: &'a ParameterSyntax, group: &str) -> Option<&'a str> {
     parameter.keywords.first()?.split_once('.').filter(|(name, _)| *name == group).map(|(_, keyword)| keyword)
 }

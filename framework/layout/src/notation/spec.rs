@@ -3,10 +3,10 @@
 use crate::{Dim, FamilyAttribute, FamilySpec, Layout, LinearLayout, MemoryLayout};
 
 impl Layout {
-    /// The layout as a spec of `linear` (`generic_linear` unless it permutes bits), `shared_linear` or `padded_shared`,
-    /// by its bases: resolved for the same shape,
-    /// it is the same map, with all in dims that the family has. `None` for tensor memory, which has no such family,
-    /// and for dims that those families do not have.
+    /// Returns a spec that lists this layout's bases: `linear` (`generic_linear` if the layout is not distributed),
+    /// `shared_linear` or `padded_shared`. Resolved for the same shape, the spec gives the same map, with all in dims
+    /// that its family has. `None` for tensor memory, which has no such family, and for dims that those families do not
+    /// have.
     ///
     /// ```
     /// use tilewright_layout::{Families, Layout, families::Neutral, parse_spec};

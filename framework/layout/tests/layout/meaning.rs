@@ -17,7 +17,7 @@ fn space(dims: [Dim; 2], bits: (u32, u32)) -> Space {
     Space::of_sizes(&[(dims[0], 1 << bits.0), (dims[1], 1 << bits.1)]).expect("few bits")
 }
 
-/// Random columns of few bits, so that runs, zeros and units are common.
+/// A random basis image. Two thirds are zero or a power of two below 256, so that the tested properties often hold.
 fn column() -> impl Strategy<Value = u64> {
     prop_oneof![(0..8u32).prop_map(|bit| 1u64 << bit), Just(0), any::<u64>()]
 }
@@ -50,7 +50,8 @@ proptest! {
     #[test]
     fn runs_are_the_longest_that_add(layout in layout()) {
         let (first_in, first_out) = (1u64 << layout.in_bits(REGISTER), 1u64 << layout.out_bits(dims()[0]));
-        // Addition on the packed coordinate would carry in a run that leaves the first out dim.
+        // In a consecutive sequence of inputs that crosses the first out dim's boundary, addition on the packed
+        // coordinate would carry into the next out dim.
         let run = |length: u64| length <= first_in.min(first_out) && inputs(&layout).all(|input| {
             let start = layout.apply_packed(input - input % length);
             layout.apply_packed(input) == start + input % length

@@ -50,7 +50,8 @@ fn a_family_without_attribute_syntax_is_written_by_rule() {
     assert_eq!(parse_spec(&text).as_ref(), Ok(&spec));
 }
 
-/// Parameters that the text omits do not change the layout.
+/// A canonical spec that is written as text and parsed again is unchanged, also if the text omits some of its
+/// parameters.
 #[test]
 fn a_spec_is_what_is_read_from_its_text() {
     let attribute_syntaxes = AttributeSyntaxes::from_families(&Neutral);
@@ -116,7 +117,8 @@ fn errors_point_at_the_character_and_say_what_was_expected() {
     }
 }
 
-/// Names denote layouts; a short text must not denote an endless one.
+/// Aliases can nest and repeat, so a short text could expand to an unbounded layout; the parser limits both its depth
+/// and its size.
 #[test]
 fn nesting_and_size_are_bounded() {
     let deep = "#ttg.x<{p = ".repeat(1000);

@@ -76,8 +76,8 @@ fn build(op: &str, inputs: &Value) -> Result<LinearLayout, LayoutError> {
     }
 }
 
-/// Sizes of out dims can be inferred only for a surjective layout. Inference for another layout is an error, which this
-/// API reports whatever the bases are.
+/// Builds a layout from its bases. If the sizes of the out dims are not given, they are inferred, which requires a
+/// surjective layout; if the request does not require one, the result is an error whatever the bases are.
 fn from_bases(inputs: &Value) -> Result<LinearLayout, LayoutError> {
     let images = |value: &Value| value.as_array().expect("bases").iter().map(numbers).collect::<Bases>();
     let bases: Vec<(Dim, Bases)> =

@@ -102,7 +102,7 @@ fn the_three_bit_matrix() {
         assert_eq!(layout.apply_packed(b), o0 | o1 << 1 | o2 << 2);
     }
     assert_eq!(layout.output_masks(), [(Dim::tensor(0), masks)]);
-    // Our columns run from the lowest bit of the input, the seed's from the highest.
+    // The columns of `matrix` run from the lowest bit of the input, the article's from the highest.
     assert_eq!(layout.matrix(), [[1, 0, 1], [1, 1, 0], [1, 1, 1]]);
     // A power of two gives a column.
     assert_eq!([layout.apply_packed(1), layout.apply_packed(2), layout.apply_packed(4)], [0b111, 0b110, 0b101]);

@@ -48,7 +48,7 @@ fn section_4_2_output_dims_do_not_follow_the_order() {
     }
 }
 
-/// Section 4.3: register is minor, lane major.
+/// Section 4.3: flattening makes the register the low bits of the flat input and the lane the high bits.
 #[test]
 fn section_4_3_flattening_is_minor_to_major() {
     let layout = LinearLayout::identity(4, REGISTER, dim0()).expect("registers");
@@ -171,7 +171,8 @@ fn section_5_7_apply() {
     assert_eq!(found, [(dim0(), 9), (dim1(), 11)]);
 }
 
-/// Section 6.1: the elements that its comment lists need the lane as the inner factor.
+/// Section 6.1: for the elements that the section's comment lists, the lane must supply the low bits of the element's
+/// index.
 #[test]
 fn section_6_1_elements_dealt_out_to_lanes() {
     let lanes = LinearLayout::identity(4, LANE, dim0()).expect("lanes");
@@ -189,14 +190,14 @@ fn section_6_1_elements_dealt_out_to_lanes() {
             assert_eq!(apply(&dealt, &at), [(dim0(), element)]);
         }
     }
-    // The product in the seed's order gives each lane neighbours.
+    // In the article's order of factors, each lane has eight consecutive elements.
     let strided = LinearLayout::strided(4, 1, LANE, dim0()).expect("lanes");
     let written = registers.direct_sum(&strided).expect("both");
     let values = [(0, 0), (1, 0), (0, 1), (2, 3)].map(|(r, l)| apply(&written, &[(REGISTER, r), (LANE, l)])[0].1);
     assert_eq!(values, [0, 1, 8, 26]);
 }
 
-/// Section 6.2: the blocked layout, register 2 of lane 5 in either order, and the value of the seed's own product of
+/// Section 6.2: the blocked layout at register 2 of lane 5 in either order, and the sizes of the article's product of
 /// strided layouts.
 #[test]
 fn section_6_2_a_blocked_layout() {

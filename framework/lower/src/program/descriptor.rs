@@ -74,8 +74,8 @@ pub(super) struct PredicatedAccess {
     inside: Value,
 }
 
-/// Groups the registers of a block so that one access moves each group. The last operand of the operand group `first`
-/// is the start of the block along the last axis.
+/// Groups the registers of a block of the descriptor's tensor so that one memory access moves each group. The last
+/// operand of the operand group `first` is the index at which the block begins along the last axis.
 fn groups(
     lowering: &Lowering<'_>,
     op: Op,
@@ -91,7 +91,7 @@ fn groups(
     Ok(VectorGroups::along(layout, layout.outs().len().saturating_sub(1), most, element, widths))
 }
 
-/// Returns groups of one register each.
+/// Returns vector groups of one register each, so that each access moves one element.
 pub(super) fn alone(layout: &LinearLayout, element: &tile::TileType) -> Lowered<VectorGroups> {
     Ok(VectorGroups::along(layout, 0, 1, stored(carrier(element)?), &[]))
 }

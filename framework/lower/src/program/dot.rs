@@ -108,7 +108,7 @@ enum Side {
 
 impl Matrices<'_> {
     /// Extends the layout of one matrix of one block to all matrices of a batch and all blocks of a cluster. `tensor`
-    /// tells which tensor of the dot has the layout.
+    /// is the tensor of the dot that has the layout.
     fn of_all(&self, layout: &LinearLayout, tensor: DotTensor) -> Lowered<Arc<LinearLayout>> {
         let all = dot_plan::extend_over_batches(layout, self.batches)?;
         Ok(Arc::new(dot_plan::extend_over_blocks(&all, self.blocks, tensor)?))
@@ -161,8 +161,8 @@ impl Matrices<'_> {
         Ok(Side::Stored(words, Box::new(store)))
     }
 
-    /// Converts operand A (`side` 0) or B (1) of the whole cluster to the part that this block multiplies, a tensor of
-    /// its own.
+    /// Converts operand A (`side` 0) or B (1) of the whole cluster to the part that the current block multiplies.
+    /// Returns the part as a tensor of the part's shape.
     fn share_of_block(&self, lowering: &mut Lowering<'_>, side: usize, tensor: Registers) -> Lowered<Registers> {
         if self.blocks.is_empty() {
             return Ok(tensor);

@@ -16,7 +16,7 @@ pub const MOST_OPERATIONS: u64 = 1 << 18;
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("`{operation}`: {reason}")]
 pub struct LowerError {
-    /// The name of the operation.
+    /// Name of the operation, e.g. `tt.dot`; `tt.func @NAME` for a function as a whole.
     pub operation: String,
     /// The byte offset of the operation in the program's text; `None` if it is not known.
     pub at: Option<u32>,
@@ -46,7 +46,7 @@ pub enum Reason {
     /// The type of a tensor names no layout.
     #[error(transparent)]
     NoLayout(#[from] LayoutResolveError),
-    /// Two layouts that cannot be composed.
+    /// Two layouts cannot be composed.
     #[error(transparent)]
     Layout(#[from] LayoutError),
     /// No plan of data movement exists for the operation.
@@ -55,7 +55,7 @@ pub enum Reason {
     /// No plan exists for the MMA.
     #[error(transparent)]
     Mma(#[from] MmaError),
-    /// The function around one operation cannot be built.
+    /// The tensor function (a tile program around one operation) cannot be built.
     #[error(transparent)]
     Build(#[from] BuildError),
 }

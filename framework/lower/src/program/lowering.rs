@@ -170,7 +170,7 @@ impl<'a> Lowering<'a> {
         self.set_uniform(value, same);
     }
 
-    /// The scope of all threads that execute the program: the cluster, or the block without clusters.
+    /// Returns the scope of all threads that execute a program: the cluster, or the block without clusters.
     pub(super) fn program_scope(&self) -> Scope {
         if self.launch.blocks > 1 { Scope::Cluster } else { Scope::Block }
     }

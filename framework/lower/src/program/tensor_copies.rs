@@ -144,11 +144,11 @@ impl TensorCopyPlanner<'_> {
     }
 }
 
-/// The tensor of a tensor map.
+/// A tensor in global memory whose tensor map the launch encodes.
 struct MappedTensor {
-    /// The known properties of the tensor.
+    /// The properties of the tensor that are known at compile time: sizes, strides and alignment.
     global: GlobalTensor,
-    /// The parameter that points to the tensor.
+    /// Index of the kernel parameter that points to the tensor.
     base: u32,
     /// For each axis of the tensor, the formula by which the launch computes its stride, in elements.
     strides: Vec<ElementStride>,

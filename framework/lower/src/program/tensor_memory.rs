@@ -29,13 +29,15 @@ const MOST_LEFT: u32 = 8;
 pub(super) struct TensorMemory {
     /// The dots that accumulate in tensor memory, each with its plan.
     dots: Vec<(Op, MmaPlan)>,
-    /// The dots whose groups of MMAs are numbered over the whole program, and arrive at the kernel's mbarriers.
+    /// The dots whose groups of MMAs (MMAs that are committed together) are numbered over the whole program, and arrive
+    /// at the kernel's mbarriers.
     numbered: HashSet<Op>,
     /// The allocation; `None` if no dot accumulates in tensor memory.
     allocation: Option<TensorMemoryAllocation>,
     /// The first of the columns that are shared by all dots without columns of their own.
     shared_column: u32,
-    /// The number of the program's first group of MMAs, and that of the next one; `None` without an allocation.
+    /// Two kernel values: the number of the program's first group of MMAs (MMAs that are committed together), and the
+    /// number of the next group. `None` without an allocation.
     groups: Option<[Value; 2]>,
     /// The positions of the program's operations, computed when first needed.
     positions: OnceCell<OpPositions>,
@@ -45,7 +47,7 @@ pub(super) struct TensorMemory {
 pub(super) struct DotSpace {
     /// The columns and mbarriers.
     pub space: TensorMemorySpace,
-    /// The number of the dot's group of MMAs.
+    /// The number of the dot's group of MMAs (MMAs that are committed together) in the program.
     pub group: Value,
     /// Whether the mbarriers are the dot's alone.
     pub has_own_barriers: bool,
@@ -91,7 +93,7 @@ pub(super) fn start(lowering: &mut Lowering<'_>) {
     all.positions = OnceCell::from(positions);
 }
 
-/// Emits the deallocation, after all MMAs.
+/// Emits a wait for all MMAs, and the deallocation of the program's tensor memory.
 pub(super) fn finish(lowering: &mut Lowering<'_>) {
     let Some(allocation) = lowering.tensor_memory.allocation else { return };
     lowering.wait_for_mma_groups(0);
@@ -157,27 +159,29 @@ impl Lowering<'_> {
         Some(DotSpace { space: TensorMemorySpace { barriers, ..space }, group, has_own_barriers: true })
     }
 
-    /// Returns the number of the next group of MMAs; `None` without an allocation of tensor memory.
+    /// Returns the number of the next group of MMAs (MMAs that are committed together) as a kernel value; `None`
+    /// without an allocation of tensor memory.
     pub(super) fn next_mma_group(&self) -> Option<Value> {
         self.tensor_memory.groups.map(|[_, next]| next)
     }
 
-    /// Sets the number of the next group of MMAs.
+    /// Sets the number of the next group of MMAs (MMAs that are committed together) to a kernel value. Does nothing
+    /// without an allocation of tensor memory, or if `next` is `None`.
     pub(super) fn set_next_mma_group(&mut self, next: Option<Value>) {
         if let (Some([_, known]), Some(next)) = (&mut self.tensor_memory.groups, next) {
             *known = next;
         }
     }
 
-    /// Returns the number of the next group of MMAs if the operation `op`, a loop, must carry it, because the loop
-    /// contains numbered dots; otherwise `None`.
+    /// Returns the number of the next group of MMAs (MMAs that are committed together) if the loop `op` must carry it,
+    /// because the loop contains numbered dots; otherwise `None`.
     pub(super) fn carried_mma_group(&self, op: Op) -> Option<Value> {
         let has_mmas = || self.body.walk_op(op).iter().any(|op| self.tensor_memory.numbered.contains(op));
         self.next_mma_group().filter(|_| has_mmas())
     }
 
-    /// Emits a wait until at most the latest `outstanding` groups of MMAs are in flight. Emits nothing if no group
-    /// comes before, or if the program has no asynchronous MMAs.
+    /// Emits a wait that leaves at most the latest `outstanding` groups of MMAs (MMAs that are committed together) in
+    /// flight. Emits nothing if no group comes before, or if the program has no asynchronous MMAs.
     pub(super) fn wait_for_mma_groups(&mut self, outstanding: u32) {
         let (Some(allocation), Some([first, next])) = (self.tensor_memory.allocation, self.tensor_memory.groups) else {
             return;

@@ -55,8 +55,8 @@ impl Search<'_> {
         found
     }
 
-    /// Walks a region, before which `since` has the accesses since the last barrier; returns those since the last
-    /// barrier at its end. Adds to `found` the numbers of the statements that need a barrier before them.
+    /// Walks a region. `since` are the accesses since the last barrier before the region; returns the accesses since
+    /// the last barrier at its end. Adds to `found` the numbers of the statements that need a barrier before them.
     fn region(
         &self,
         region: &Region,

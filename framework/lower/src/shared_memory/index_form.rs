@@ -6,7 +6,7 @@ use tilewright_kernel::Value;
 
 /// Max number of possible values of the difference of two sums; if it may have more, it counts as unknown.
 const MAX_DIFFERENCES: usize = 64;
-/// Max atoms of a sum; a longer one counts as an unknown value.
+/// Max number of atoms (terms that are not constants) of a sum; a longer sum counts as an unknown value.
 const MAX_ATOMS: usize = 8;
 
 /// A term of a sum that is not a constant.
@@ -49,7 +49,8 @@ impl IndexForm {
         self.atoms.is_empty().then_some(self.constant)
     }
 
-    /// Whether the sum has more than [`MAX_ATOMS`] atoms, so that it counts as an unknown value.
+    /// Whether the sum has more than [`MAX_ATOMS`] atoms (terms that are not constants), so that it counts as an
+    /// unknown value.
     pub(super) fn is_long(&self) -> bool {
         self.atoms.len() > MAX_ATOMS
     }

@@ -32,7 +32,7 @@ pub(crate) struct Offsets {
 /// over F2, the span of `basis`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Elements {
-    /// The bytes of an element.
+    /// Number of bytes of an element.
     size: u64,
     /// The padding of the memory layout, as pairs of interval and number of padding elements.
     padding: Vec<(u64, u64)>,

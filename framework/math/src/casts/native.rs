@@ -21,7 +21,7 @@ pub struct NativeCasts {
 }
 
 impl NativeCasts {
-    /// Reads the casts of a target's description.
+    /// Returns the casts that a target's description lists among its native functions.
     #[must_use]
     pub fn of(target: &TargetDescription) -> Self {
         let all = Cast::ALL.iter().flat_map(|&cast| WIDE.map(|element| (cast, element)));

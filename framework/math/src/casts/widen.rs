@@ -23,7 +23,7 @@ pub fn is_possible(from: ElementType, to: ElementType) -> bool {
 /// Approximate number of operations that multiply one element by its scale (of a block-scaled format such as OCP MX).
 pub const SCALING: u64 = 3;
 
-/// Approximate number of operations of a cast.
+/// Returns the approximate number of kernel IR operations that [`cast`] emits for one element.
 #[must_use]
 pub fn operations(from: ElementType, to: ElementType) -> u64 {
     match from {

@@ -7,8 +7,8 @@ use super::left;
 use tilewright_kernel::Rounding;
 
 /// Rounds a result in the direction `rounding`, given the result rounded to nearest and a value `left` with the sign of
-/// its rounding error. `is_finite` tells whether the operands are finite, so that an infinite result comes from
-/// overflow.
+/// its rounding error. If `is_finite`, an infinite result comes from overflow and is rounded inward if `rounding`
+/// requires it; otherwise an infinite result is exact.
 fn directed<'p>(nearest: Real<'p>, left: Real<'p>, is_finite: Bool<'p>, rounding: Rounding) -> Real<'p> {
     let formula = nearest.formula;
     let is_infinite = nearest.abs().is_equal(f64::INFINITY);
@@ -32,7 +32,7 @@ fn is_finite(x: Real<'_>) -> Bool<'_> {
 }
 
 /// Corrects the sign of an exactly zero sum. It is negative if sums are rounded down, unless both terms are positive
-/// (IEEE 754, 6.3). `left` is the rounding error of the sum, and `has_sign` tells whether a term has its sign bit set.
+/// (IEEE 754, 6.3). `left` is the rounding error of the sum; `has_sign` is true if a term has its sign bit set.
 fn zero_sum<'p>(sum: Real<'p>, left: Real<'p>, has_sign: Bool<'p>, rounding: Rounding) -> Real<'p> {
     if rounding != Rounding::Down {
         return sum;
@@ -41,34 +41,34 @@ fn zero_sum<'p>(sum: Real<'p>, left: Real<'p>, has_sign: Bool<'p>, rounding: Rou
     (is_zero & has_sign).select(-0.0, sum)
 }
 
-/// Adds in a rounding direction.
+/// Returns the sum `x + y`, rounded in the direction `rounding`.
 pub(in super::super) fn add<'p>(x: Real<'p>, y: Real<'p>, rounding: Rounding) -> Real<'p> {
     let (sum, left) = left::of_sum(x, y);
     let has_sign = !(x.sign() | y.sign()).is_equal(0);
     directed(zero_sum(sum, left, has_sign, rounding), left, is_finite(x) & is_finite(y), rounding)
 }
 
-/// Multiplies in a rounding direction.
+/// Returns the product `x * y`, rounded in the direction `rounding`.
 pub(in super::super) fn multiply<'p>(x: Real<'p>, y: Real<'p>, rounding: Rounding) -> Real<'p> {
     let (product, left) = left::of_product(x, y);
     directed(product, left, is_finite(x) & is_finite(y), rounding)
 }
 
-/// Divides in a rounding direction; a nonzero number divided by zero is infinite, with any direction.
+/// Returns the quotient `x / y`, rounded in the direction `rounding`; a nonzero number divided by zero gives infinity.
 pub(in super::super) fn divide<'p>(x: Real<'p>, y: Real<'p>, rounding: Rounding) -> Real<'p> {
     let (quotient, left) = left::of_quotient(x, y);
     let left = is_finite(y).select(left, 0.0);
     directed(quotient, left, is_finite(x) & !y.is_equal(0.0), rounding)
 }
 
-/// Extracts the square root in a rounding direction.
+/// Returns the square root of `x`, rounded in the direction `rounding`.
 pub(in super::super) fn root<'p>(x: Real<'p>, rounding: Rounding) -> Real<'p> {
     let (root, left) = left::of_root(x);
     let left = is_finite(x).select(left, 0.0);
     directed(root, left, is_finite(x), rounding)
 }
 
-/// Computes the fused multiply-add in a rounding direction.
+/// Returns `x * y + z`, rounded once, in the direction `rounding`.
 pub(in super::super) fn fused<'p>([x, y, z]: [Real<'p>; 3], rounding: Rounding) -> Real<'p> {
     let (result, left) = left::of_fused(x, y, z);
     let has_sign = !((x.sign() ^ y.sign()) | z.sign()).is_equal(0);

@@ -17,8 +17,8 @@ fn format(name: &str) -> Format {
     }
 }
 
-/// The non-negative values of a type with their bits, in ascending order, followed by the value that an extended
-/// exponent range would have next: numbers above the midpoint to it overflow.
+/// The finite non-negative values of a type with their bits, in ascending order. `next` is the value that would follow
+/// the greatest one if the exponent range were extended: values that round to `next` overflow.
 struct Numbers {
     all: Vec<(f64, u64)>,
     next: f64,
@@ -47,7 +47,8 @@ impl Numbers {
         }
     }
 
-    /// The expected bits of a value's cast; `None` if the result is a NaN that the type has.
+    /// Returns the expected bits of a value's cast; `None` if the value is NaN and the type has NaNs: then any NaN is
+    /// correct.
     fn expected(&self, value: f64, rounding: NarrowRounding, overflow: Overflow) -> Option<u64> {
         let (greatest, greatest_bits) = *self.all.last().expect("numbers");
         if value.is_nan() {

@@ -9,7 +9,7 @@ pub struct ReferenceValue {
     pub low: f64,
 }
 
-/// Log2 of the unit in the last place of a value.
+/// Returns the base-2 logarithm of the unit in the last place of a value in the element type.
 fn last_digit(value: f64, element: Element) -> i32 {
     let (digits, least) = if element == Element::F32 { (23, -149) } else { (52, -1074) };
     let greatest = if element == Element::F32 { 127 } else { 1023 };
@@ -50,7 +50,8 @@ pub fn error(found: u64, reference: ReferenceValue, element: Element, ulp_expone
     (over(found - high, ulp_exponent) - over(low, ulp_exponent)).abs()
 }
 
-/// Log2 of the minimum unit that a function's error is measured in, as its bound states.
+/// Returns the base-2 logarithm of the smallest unit that measures the function's error at `x`; -1074 if its bound sets
+/// none. Near a zero of the function, a unit in the last place of the result would be smaller.
 pub fn min_ulp_exponent(function: MathFunction, element: Element, x: f64) -> i32 {
     let is_wave = (MathFunction::BesselJ0..=MathFunction::BesselYn).contains(&function);
     match function {

@@ -6,13 +6,14 @@ use crate::{Grid, Run};
 
 use super::font::{BODY, PITCH, width};
 
-/// Font size, in pixels, of headings and of text in full-size cells.
+/// Font size, in pixels, of headings and of text in full-size cells (those of grids with few cells).
 const FULL: f64 = 11.0;
-/// Min font size of text in small cells, in pixels; smaller text is omitted.
+/// Min font size, in pixels, of text in the small cells of large grids; text that fits only in a smaller size is
+/// omitted.
 const SMALLEST: f64 = 5.0;
-/// Max font size of text in small cells, in pixels.
+/// Max font size, in pixels, of text in the small cells of large grids.
 const COMPACT: f64 = 9.0;
-/// Side of a small cell in pixels.
+/// Height and min width, in pixels, of the small cells of large grids.
 const SMALL: f64 = 16.0;
 /// In grids of at most [`MEDIUM_COLUMNS`] columns: the font size for which small cells are widened so that their texts
 /// fit, and the max width of these cells, both in pixels.
@@ -25,7 +26,7 @@ const MEDIUM_COLUMNS: usize = 64;
 const FULL_WIDEST: f64 = 40.0;
 /// Font size, in pixels, of a heading over a narrow band (group of columns).
 const BAND: f64 = 8.0;
-/// Horizontal margin around a text in a small cell, in pixels.
+/// Horizontal margin around a text in a small cell (of a large grid), in pixels.
 const BESIDE: f64 = 2.5;
 /// Max number of columns of a grid whose cells have full size.
 const FULL_COLUMNS: usize = 40;
@@ -41,7 +42,8 @@ pub(crate) struct PlacedGrid<'a> {
     pub y: f64,
     pub cell_width: f64,
     pub cell_height: f64,
-    /// Whether cells are too small for their texts, so that runs of cells are named instead.
+    /// Whether the grid is large and has small cells, so that runs (consecutive cells of a row) are named instead of
+    /// cells.
     pub compact: bool,
     pub labels: Vec<Label>,
 }
@@ -127,8 +129,8 @@ fn full_size(grid: &Grid) -> (f64, f64) {
     ((text + 8.0).max(24.0).max(bands.min(FULL_WIDEST)), height)
 }
 
-/// Returns the width of small cells in pixels: the least that fits all their texts, but at least [`SMALL`] and at most
-/// the width of [`MEDIUM`] or [`LARGE`].
+/// Returns the width of small cells (those of large grids) in pixels: the least that fits all their texts, but at least
+/// [`SMALL`] and at most the width of [`MEDIUM`] or [`LARGE`].
 fn small_width(grid: &Grid) -> f64 {
     let (size, most) = if grid.columns() <= MEDIUM_COLUMNS { MEDIUM } else { LARGE };
     let need = |text: &str| width(text, size) + BESIDE;

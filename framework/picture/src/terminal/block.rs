@@ -24,7 +24,7 @@ impl Block {
         self.is_sign = true;
     }
 
-    /// Adds a line that has escape sequences and is `wide` characters wide when shown.
+    /// Adds a line that contains escape sequences; `wide` is the number of its visible characters.
     pub fn escaped(&mut self, text: String, wide: usize) {
         self.lines.push((text, wide));
     }

@@ -6,7 +6,7 @@ use crate::{Axis, Fill, Grid, Rgb};
 use super::block::Block;
 use super::{Colours, Style};
 
-/// Writes a grid as lines of text, cut to the width of the style.
+/// Writes a grid as lines of text, cut to the terminal width of the style.
 pub(super) fn write(block: &mut Block, grid: &Grid, style: &Style) {
     let plan = Plan::of(grid, style);
     plan.write_axes(block);
@@ -38,7 +38,7 @@ struct Plan<'a> {
     shown: usize,
 }
 
-/// Number of blanks before and after the text of a cell; the frame of a marked cell replaces them.
+/// Number of blanks before and after the text of a cell; in a marked cell `>` and `<` replace them.
 const PAD: usize = 1;
 
 impl<'a> Plan<'a> {

@@ -6,22 +6,22 @@ use tilewright_layout::{ColumnAction, Dim, LinearLayout, MemoryLayout};
 use crate::PictureError;
 use crate::error::check_size;
 
-/// The accesses by which one warp loads or stores its part of a tensor. Each is as wide as the register layout, the
-/// memory layout and the target allow.
+/// The accesses by which one warp loads or stores its part of a tensor. Each access is as wide as the register layout,
+/// the memory layout and the target allow.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Accesses {
     /// Number of consecutive elements that a lane moves in one access.
     pub elements: u64,
     /// Size of an element in bytes.
     pub element_bytes: u64,
-    /// The accesses, in the order of registers.
+    /// The accesses, in ascending order of the registers that they move.
     pub list: Vec<Access>,
 }
 
 /// One access of a warp.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Access {
-    /// The registers of the moved elements, in address order.
+    /// Indices of the registers that the access moves, in address order.
     pub registers: Vec<u64>,
     /// For each lane, the byte address of its first element; `None` for an inactive lane.
     pub addresses: Vec<Option<u64>>,
@@ -41,7 +41,7 @@ impl Accesses {
     }
 }
 
-/// The parameters of a transfer between registers and a memory.
+/// The parameters of a transfer between the registers of a warp and a memory.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct AccessSpec<'a> {
     /// Distributed layout of the tensor in registers.
@@ -52,7 +52,7 @@ pub(super) struct AccessSpec<'a> {
     pub element_bits: u32,
     /// The target's access widths, in bits per lane.
     pub widths: &'a [u32],
-    /// Index of the warp in block 0.
+    /// Index of the warp in block 0 whose accesses are computed.
     pub warp: u64,
     /// Whether all lanes that hold a replica of an element are active, as in loads. Otherwise only one lane with each
     /// element is active, which suffices for stores.

@@ -19,7 +19,8 @@ pub(super) struct Banked<'a> {
     memory: &'a MemoryLayout,
     element_bits: u32,
     row: &'a BankRow,
-    /// Number of consecutive elements that share a colour: as many as fit a bank, or a lane's access if it is wider.
+    /// Number of consecutive elements that share a colour: those of one bank word, or of a lane's access if that is
+    /// wider.
     group: u64,
     plane: StackedPlane<'a>,
 }
@@ -35,8 +36,8 @@ struct Stored {
 }
 
 impl<'a> Banked<'a> {
-    /// Prepares the drawing of a memory layout on the banks of `row`; elements within `together` bytes (at least a
-    /// bank, at most a wavefront) share a colour.
+    /// Prepares the drawing of a memory layout on the banks of the bank model `row`. Elements within `together` bytes
+    /// (at least a bank word, at most a wavefront) share a colour.
     pub fn new(
         memory: &'a MemoryLayout,
         element_bits: u32,
@@ -45,7 +46,7 @@ impl<'a> Banked<'a> {
     ) -> Result<Self, PictureError> {
         check_element(element_bits)?;
         check_size("the memory", memory.linear.ins().bits())?;
-        // The memory is checked too: padding may be much larger than the tensor.
+        // The physical size is checked too, because padding may be much larger than the tensor.
         check_size("the memory with its padding", memory.allocated_elements().max(4).ilog2() - 2)?;
         let bytes = together.clamp(u64::from(row.bank_bytes), row.wavefront_bytes());
         let group = (bytes * 8 / u64::from(element_bits)).max(1);
@@ -142,7 +143,7 @@ impl<'a> Banked<'a> {
         }
     }
 
-    /// Returns the linear map from tensor coordinates to the offset; all elements must be stored.
+    /// Returns the linear map from tensor coordinates to the memory offset; an error if some element is not in memory.
     fn address(&self) -> Result<LinearLayout, PictureError> {
         let inverse = self.memory.linear.pseudoinvert()?;
         let mut order: Vec<Dim> = inverse.ins().dims().collect();
@@ -151,7 +152,8 @@ impl<'a> Banked<'a> {
         Ok(inverse.transpose_ins(&order)?)
     }
 
-    /// Returns the part of the address (before padding) that an offset bit belongs to, such as the bank.
+    /// Returns the kind of an offset bit: `in bank` selects a byte of a bank word, `bank` a bank, `row` a row of all
+    /// banks. Padding is not considered.
     fn bit_kind(&self, bit: u32) -> &'static str {
         let byte = u64::from(self.element_bits) << bit;
         let word = u64::from(self.row.bank_bytes) * 8;

@@ -1,7 +1,7 @@
 //! Choices of the property that colours show in pictures of distributed layouts.
 
-/// The index (lane, warp or register) that the hue shows in a picture of a distributed layout. Other layouts have one
-/// scheme.
+/// The index (lane, warp or register) that the hue shows in a picture of a distributed layout. Pictures of other
+/// layouts ignore it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ColourBy {
     /// The hue shows the lane of an element.

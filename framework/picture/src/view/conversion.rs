@@ -24,9 +24,9 @@ use crate::{Axis, Cell, Fill, Grid, Panel, Picture, PictureError, Table, Tone};
 pub struct ConversionView<'a> {
     /// Name of the conversion, for the title.
     pub name: &'a str,
-    /// The source layout.
+    /// Distributed layout of the tensor before the conversion.
     pub src: &'a LinearLayout,
-    /// The destination layout.
+    /// Distributed layout of the tensor after the conversion.
     pub dst: &'a LinearLayout,
     /// Width of an element in bits.
     pub element_bits: u32,
@@ -182,7 +182,8 @@ impl ConversionView<'_> {
         }
     }
 
-    /// Draws the shuffles of warp 0: for each round and lane, the lane from which it receives.
+    /// Draws the shuffles of warp 0: one row for each round, one column for each lane; a cell has the lane from which
+    /// the column's lane receives.
     fn shuffle(&self, rounds: ShuffleRounds<'_>) -> Result<Panel, PictureError> {
         let (lanes, registers) = (1u64 << self.dst.in_bits(Dim::LANE), 1u64 << self.dst.in_bits(Dim::REGISTER));
         check_size("the tensor", self.dst.outs().bits())?;
@@ -213,7 +214,7 @@ impl ConversionView<'_> {
         })
     }
 
-    /// Adds the scratch memory over the banks, and the accesses of warp 0 to it.
+    /// Draws the scratch memory over the banks of the target, and the accesses of warp 0 to it.
     fn add_scratch(&self, picture: &mut Picture) -> Result<(), PictureError> {
         let Some(swizzle) = self.plan.scratch_layout() else { return Ok(()) };
         let outs = self.src.outs();

@@ -128,8 +128,8 @@ fn sorted<T: Ord>(items: impl Iterator<Item = T>) -> Vec<T> {
 struct Differences {
     /// For each element, by its packed coordinates: whether the two layouts hold it at different positions.
     differs: Vec<bool>,
-    /// The packed coordinates of the first element, in row-major order, whose positions differ; `None` if there is
-    /// none.
+    /// The packed coordinates of the first element, in row-major order, that the two layouts hold at different
+    /// positions; `None` if there is none.
     first: Option<u64>,
 }
 

@@ -15,7 +15,7 @@ use crate::{Axis, Cell, Fill, Grid, Panel, Picture, PictureError, Table, Tone};
 /// Max number of requests (accesses of the warp) in the table.
 const MOST_REQUESTS: usize = 32;
 
-/// Number of memory lines in one row of the grid.
+/// Number of cache lines in one row of the drawn memory.
 const ABREAST: u64 = 4;
 
 /// The parameters of [`global()`]: a tensor in global memory, and the layout by which a warp accesses it.
@@ -34,7 +34,7 @@ pub struct GlobalView<'a> {
     pub target: &'a TargetDescription,
     /// Index of the warp in block 0.
     pub warp: u64,
-    /// Bytes of a memory line (cache line), a power of two.
+    /// Size of a memory line (cache line) in bytes, a power of two.
     pub line_bytes: u64,
 }
 
@@ -58,7 +58,7 @@ impl<'a> GlobalView<'a> {
         Self { warp, ..self }
     }
 
-    /// Sets the bytes of a memory line.
+    /// Sets the size of a memory line (cache line) in bytes, a power of two.
     #[must_use]
     pub fn with_line_bytes(self, line_bytes: u64) -> Self {
         Self { line_bytes, ..self }
@@ -141,7 +141,7 @@ impl Requests<'_> {
         self.accesses.list.len() as u64
     }
 
-    /// Returns the indices of the `size`-byte units of memory that an access touches.
+    /// Returns the indices of the aligned blocks of `size` bytes of memory that an access touches.
     fn touched(&self, access: &Access, size: u64) -> BTreeSet<u64> {
         let bytes = self.accesses.bytes();
         let spans = access.addresses.iter().flatten().map(|&first| first / size..=(first + bytes - 1) / size);

@@ -10,11 +10,12 @@ use super::tensor::Drawn;
 use crate::text::join;
 use crate::{Cell, Grid, Panel};
 
-/// Log2 of the max number of rows of a panel, and likewise of columns; if the warps do not fit, each warp gets its own
-/// panel.
+/// Log2 of the max number of rows of a panel, and of columns. If the warps fit neither as more rows nor as more
+/// columns, each warp gets its own panel.
 const MOST_ACROSS: usize = 7;
 
-/// The bits of a packed position that select the column, the row and the panel.
+/// The bits of a packed position (register, lane, warp, ... or offset) that select the column, the row and the panel of
+/// its cell.
 struct Sides<'a> {
     columns: Side<'a>,
     rows: Side<'a>,
@@ -22,7 +23,7 @@ struct Sides<'a> {
 }
 
 impl Drawn<'_> {
-    /// Draws one panel, or one per warp if there are many.
+    /// Draws one panel with all positions, or one panel per warp if there are many.
     pub fn hardware(&self) -> Vec<Panel> {
         let is_memory = self.linear.ins().contains(Dim::OFFSET);
         let (sides, title) = match is_memory {

@@ -9,11 +9,12 @@ use crate::error::check_size;
 use crate::text::ranges;
 use crate::{Axis, Cell, Fill, Grid, Panel, Picture, PictureError};
 
-/// Max number of an MMA's independent blocks drawn side by side.
+/// Max number of the independent matrix products of one MMA instruction (blocks) that are drawn side by side.
 const ABREAST: usize = 4;
 
-/// Draws the operands of an instruction: for an MMA one grid of A, B and the accumulator per independent block, other
-/// operands in separate grids. A cell shows `T` lane `:` register, with registers counted in elements.
+/// Draws the operands of an instruction: for an MMA one grid of A, B and the accumulator per independent block (some
+/// MMA instructions multiply several pairs of matrices), other operands in separate grids. A cell shows `T` lane `:`
+/// register, with registers counted in elements.
 ///
 /// # Errors
 /// [`PictureError`] if an operand is too large, or no operand can be drawn.
@@ -61,7 +62,7 @@ pub fn instruction(row: &Instruction) -> Result<Picture, PictureError> {
     }
 }
 
-/// An operand in registers, prepared for drawing.
+/// An operand of an instruction in registers, prepared for drawing.
 struct RegisterOperand<'a> {
     role: &'a str,
     element: &'a str,
@@ -113,7 +114,8 @@ impl<'a> RegisterOperand<'a> {
         format!("{} {}x{} {}", self.role.to_uppercase(), self.sizes[0], self.sizes[1], self.element)
     }
 
-    /// Returns the cell of the operand's element at a row and column of the MMA's independent block number `block`.
+    /// Returns the cell of the operand's element at a row and column; `block` is the index among the matrices that the
+    /// MMA multiplies independently.
     fn cell(&self, row: usize, column: usize, block: usize) -> Cell {
         let outs = self.layout.outs();
         let coordinates = [row, column, block].into_iter().enumerate();
@@ -137,7 +139,7 @@ impl<'a> RegisterOperand<'a> {
             .hover(format!("lane {} register {register}", ranges(&lanes)))
     }
 
-    /// Draws the operand in a grid, its independent blocks below each other.
+    /// Draws the operand in a grid; the matrices that the MMA multiplies independently (blocks) are below each other.
     fn grid(&self) -> Grid {
         let [rows, columns, blocks] = self.sizes;
         let bands = (0..blocks).filter(|_| blocks > 1).map(|block| (block * rows, format!("block {block}")));
@@ -146,7 +148,7 @@ impl<'a> RegisterOperand<'a> {
     }
 }
 
-/// Adds one grid of A, B and the accumulator per independent block.
+/// Adds a grid of A, B and the accumulator for each pair of matrices that the MMA multiplies independently (block).
 fn add_tableaux(picture: &mut Picture, mma: &MmaOperands<'_>) -> Result<(), PictureError> {
     let MmaOperands { a, b, d, .. } = mma;
     let blocks = [a.sizes[2], b.sizes[2], d.sizes[2]].into_iter().max().unwrap_or(1);
@@ -175,8 +177,9 @@ fn add_tableaux(picture: &mut Picture, mma: &MmaOperands<'_>) -> Result<(), Pict
 }
 
 impl MmaOperands<'_> {
-    /// Draws the operands of the MMA's independent block number `block` in one grid: B at the upper right, A at the
-    /// lower left, the accumulator at the lower right; the upper left corner is empty.
+    /// Draws the operands of the MMA in one grid: B at the upper right, A at the lower left, the accumulator at the
+    /// lower right; the upper left corner is empty. `block` is the index among the matrices that the MMA multiplies
+    /// independently.
     fn tableau(&self, block: usize) -> Grid {
         let (m, n, k) = (self.d.sizes[0], self.d.sizes[1], self.a.sizes[1]);
         let axis = |name: &str, size: usize| {
@@ -199,7 +202,8 @@ impl MmaOperands<'_> {
     }
 }
 
-/// Draws the memory segments that a move instruction accesses, with the lane and register of each byte.
+/// Draws the slots (contiguous shared memory at one address) that a move instruction accesses, with the lane and
+/// register of each byte.
 fn segments(data: &LinearLayout, address: &LinearLayout, bytes: u64) -> Grid {
     let (segment, byte) = (Dim::named("slot"), Dim::named("byte"));
     let (rows, columns) = (1u64 << data.out_bits(segment), (1u64 << data.out_bits(byte)) / bytes);

@@ -5,7 +5,7 @@ use tilewright_layout::{Dim, LinearLayout, Space};
 use crate::text::join;
 use crate::{Axis, Cell, Fill, Grid, Outline, Panel, Picture, Tone};
 
-/// Draws the matrix of a layout over F2.
+/// Draws the matrix of a layout over F2 as a picture with one panel.
 #[must_use]
 pub fn matrix(title: &str, layout: &LinearLayout) -> Picture {
     let mut picture = Picture::new(title);

@@ -21,11 +21,11 @@ use crate::{Axis, Cell, Fill, Grid, Panel, Picture, PictureError, Table, Tone};
 pub struct MemoryView<'a> {
     /// Name of the layout, for the title.
     pub name: &'a str,
-    /// The memory layout.
+    /// The memory layout to draw.
     pub memory: &'a MemoryLayout,
     /// Width of an element in bits.
     pub element_bits: u32,
-    /// The target, which gives the banks and access widths.
+    /// The target, which gives the banks and the access widths.
     pub target: &'a TargetDescription,
     /// Distributed layout of the stored registers; `None` for no stores.
     pub store: Option<&'a LinearLayout>,
@@ -96,8 +96,8 @@ pub(super) struct BankedAccesses<'a> {
 }
 
 impl<'a> MemoryView<'a> {
-    /// Returns the number of bytes that share a colour: the width of an access; without accesses, the width of the
-    /// elements that are consecutive both in memory and in the tensor.
+    /// Returns the number of bytes that share a colour: those of a lane's access; without accesses, those of elements
+    /// that are consecutive both in memory and in the tensor.
     pub(super) fn together(&self, served: &[BankedAccesses<'_>]) -> u64 {
         let accessed = served.iter().map(|served| served.accesses.bytes()).max();
         let widest = self.target.shared.access_bits.iter().copied().max().unwrap_or(0);
@@ -105,7 +105,7 @@ impl<'a> MemoryView<'a> {
         accessed.unwrap_or(run.min(u64::from(widest)) / 8)
     }
 
-    /// Returns the target's bank description for its widest plain loads, for pictures without accesses.
+    /// Returns the target's bank model for its widest plain loads, for pictures without accesses.
     fn plain_row(&self) -> Result<&'a BankRow, PictureError> {
         let widest = self.target.shared.access_bits.iter().copied().max().unwrap_or(0);
         self.row(Direction::Load, widest)
@@ -118,7 +118,8 @@ impl<'a> MemoryView<'a> {
         })
     }
 
-    /// Returns the accesses of warp 0 to a memory layout.
+    /// Returns the accesses of warp 0 to the memory layout `memory`: those of stores and those of loads, if the view
+    /// has them.
     pub(super) fn accessed(&self, memory: &MemoryLayout) -> Result<Vec<BankedAccesses<'a>>, PictureError> {
         let mut all: Vec<BankedAccesses<'a>> = Vec::new();
         let sides = [("stores", Direction::Store, self.store), ("loads", Direction::Load, self.load)];
@@ -182,8 +183,8 @@ impl<'a> MemoryView<'a> {
         [plain, best].into_iter().flatten().filter(|(_, memory)| differs(memory)).collect()
     }
 
-    /// Returns the swizzled layout that a conversion from the stores' to the loads' layout would use; `None` if its
-    /// scratch memory does not hold the whole tensor of one block.
+    /// Returns the swizzled layout of the scratch memory that a conversion between the layouts of stores and loads
+    /// would use; `None` if that scratch memory does not hold the whole tensor of one block.
     fn best(&self) -> Option<MemoryLayout> {
         let (store, load) = (self.store.or(self.load)?, self.load.or(self.store)?);
         let (plans, _) = movement::conversion_candidates(store, load, self.element_bits, self.target).ok()?;
@@ -252,7 +253,8 @@ impl BankedAccesses<'_> {
         self.wavefronts(access).iter().filter(|wavefront| wavefront.pass == 0).count()
     }
 
-    /// Returns the table row of a layout: bytes, accesses, wavefronts and the lower bound on wavefronts.
+    /// Returns a table row for the layout with the name `layout`: bytes of a lane's access, accesses, wavefronts and
+    /// the lower bound of wavefronts.
     fn summary(&self, layout: &str) -> Vec<String> {
         let total: usize = self.accesses.list.iter().map(|access| self.wavefronts(access).len()).sum();
         let min_wavefronts: usize = self.accesses.list.iter().map(|access| self.min_wavefronts(access)).sum();

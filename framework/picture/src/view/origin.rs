@@ -56,13 +56,13 @@ pub(super) struct HardwarePosition {
 }
 
 impl HardwarePosition {
-    /// Unpacks a position of the space `ins`.
+    /// Unpacks a position of a layout whose input space is `ins`.
     pub fn of(ins: &Space, input: u64) -> Self {
         let at = |dim| ins.coordinate(input, dim);
         Self { register: at(Dim::REGISTER), lane: at(Dim::LANE), warp: at(Dim::WARP), block: at(Dim::BLOCK) }
     }
 
-    /// Returns how far an element moves from this position to another.
+    /// Returns how far an element moves from this position to the position `other`.
     fn scope_to(self, other: Self) -> MoveScope {
         match () {
             () if self.block != other.block => MoveScope::Cluster,
@@ -74,8 +74,8 @@ impl HardwarePosition {
     }
 }
 
-/// For each packed position of the destination layout: the nearest source position that holds the same element, and how
-/// far the element moves.
+/// For each packed position of the destination layout: the nearest position of the source layout that holds the same
+/// element, and how far the element moves.
 pub(super) struct Origins {
     nearest: Vec<(MoveScope, HardwarePosition)>,
 }

@@ -13,7 +13,7 @@ pub(super) struct Positions<'a> {
     ins: &'a Space,
     kind: Kind<'a>,
     colour: ColourBy,
-    /// The bits of a packed position that do not affect which element it holds.
+    /// Mask of the bits of a packed position that only select replicas of an element.
     idle: u64,
     paint: Option<Paint<'a>>,
 }
@@ -73,7 +73,8 @@ impl<'a> Positions<'a> {
         self.ins.coordinate(input, dim)
     }
 
-    /// Returns the physical offset in memory, including padding.
+    /// Returns the physical memory offset, in elements with padding, of the offset `offset`; for other layouts `offset`
+    /// itself.
     pub fn physical(&self, offset: u64) -> u64 {
         match &self.kind {
             Kind::Memory { memory, .. } => memory.physical_offset(offset),
@@ -103,7 +104,8 @@ impl<'a> Positions<'a> {
         dim_text('B', Dim::BLOCK) + &dim_text('W', Dim::WARP)
     }
 
-    /// Returns the text of a position that is not a register of a lane.
+    /// Returns the text of a position that is not a register of a lane: a memory offset, or the coordinates of other
+    /// dims.
     fn describe_position(&self, input: u64) -> String {
         match &self.kind {
             Kind::Memory { memory, .. } => {
@@ -189,7 +191,7 @@ impl<'a> Positions<'a> {
         is_continued && self.fill(before) == self.fill(input)
     }
 
-    /// Returns the name of the run of positions from `first` to `last`.
+    /// Returns the name of the run (consecutive positions of one colour) from `first` to `last`.
     pub fn run_name(&self, first: u64, last: u64) -> String {
         match &self.kind {
             Kind::Distributed(_) => format!("{}T{}", self.block_and_warp_label(first), self.at(first, Dim::LANE)),
@@ -258,7 +260,7 @@ impl<'a> Positions<'a> {
 }
 
 impl<'a> Kind<'a> {
-    /// Creates the kind for a memory layout; a drawn line is as long as the tensor's last axis.
+    /// Creates the kind for a memory layout; a row of the drawing is as long as the tensor's last axis.
     fn memory(memory: &'a MemoryLayout) -> Self {
         let line = 1 << line_bits(&memory.linear);
         // As many elements as are consecutive along the tensor's last axis, but at most an eighth of a line.
@@ -269,7 +271,8 @@ impl<'a> Kind<'a> {
     }
 }
 
-/// Returns log2 of the elements per drawn line of a memory: the size of the tensor's last axis, clamped.
+/// Returns log2 of the number of elements in one row of a drawn memory: the size of the tensor's last axis, but at
+/// least 8 and at most 128 elements.
 pub(super) fn line_bits(linear: &LinearLayout) -> u32 {
     let bits = Axes::new(linear.outs()).dims.last().map_or(0, |&(_, bits)| bits);
     bits.clamp(3, 7).min(linear.in_bits(Dim::OFFSET))

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::Run;
 use crate::text::{from_to, join};
 
-/// A value for each cell, by row and column; runs are computed from these values.
+/// Values of cells, by row and column, from which runs (consecutive cells with a common name) are computed.
 pub(crate) type Values<T> = BTreeMap<(usize, usize), T>;
 
 /// Returns the maximal runs of neighbouring cells. `follows(first, last, next)` decides whether `next` extends the run

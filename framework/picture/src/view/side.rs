@@ -7,20 +7,21 @@ use tilewright_layout::{Dim, Space};
 use crate::Axis;
 use crate::text::join;
 
-/// The rows, columns or panels of a grid. Certain bits of a packed index number them; other sides of the grid use the
-/// other bits.
+/// One side of a grid: its rows, columns or panels. Some bits of a packed index select the row (column, panel); the
+/// other sides of the grid use the other bits.
 #[derive(Debug, Clone)]
 pub(super) struct Side<'a> {
     space: &'a Space,
-    /// The dimension that counts rows or columns within a band; `None` if each band has one row or column.
+    /// The dimension that counts rows or columns within a band (a group with a common heading); `None` if each band has
+    /// one row or column.
     pub dim: Option<Dim>,
     /// The name of the rows or columns.
     pub name: String,
-    /// The dimensions whose coordinates distinguish bands, most major first.
+    /// The dimensions whose coordinates select the band (a group of rows or columns), most major first.
     pub bands: Vec<Dim>,
-    /// All bits of the packed index that this side uses, fastest first.
+    /// All bits of the packed index that this side uses; the first bit distinguishes neighbouring rows or columns.
     bits: Vec<u32>,
-    /// Number of bits that count within a band.
+    /// Number of bits that select the row or column within a band (a group of rows or columns).
     inner: u32,
     /// Index in `dim` of the lowest bit of `dim` that this side uses.
     first: u32,
@@ -93,8 +94,8 @@ impl<'a> Side<'a> {
         Axis::new(self.name.clone(), (0..self.count()).map(heading)).bands(bands)
     }
 
-    /// Returns the number of rows or columns of the least power-of-two tile that contains all elements with only bits
-    /// of the packed mask `images`; `None` if the tile has one row or column, or all.
+    /// Returns the number of rows or columns of the smallest tile, a power of two, that contains all elements whose
+    /// bits are in the mask `images`; `None` if this is one row or column, or all.
     pub fn tile(&self, images: u64) -> Option<usize> {
         let along = self.space.coordinate(images, self.dim?) >> self.first;
         let span = u64::BITS - along.leading_zeros();

@@ -10,7 +10,7 @@ use crate::text::join;
 /// Log2 of the max number of columns for which a tensor of one axis is drawn in a single row.
 const ONE_ROW: u32 = 5;
 
-/// Log2 of the max number of slices.
+/// Log2 of the max number of slices of a tensor, each drawn as a grid.
 const MOST_SLICES: u32 = 6;
 
 /// The axes of a tensor that are drawn as rows, as columns and as slices.
@@ -63,7 +63,7 @@ impl<'a> SlicedPlane<'a> {
         Ok(Self { axes, rows, columns, slices })
     }
 
-    /// Returns the packed element at a row and column of a slice.
+    /// Returns the packed coordinates of the element at a row and column of a slice.
     pub fn element(&self, slice: usize, row: usize, column: usize) -> u64 {
         self.slices.packed(slice) | self.rows.packed(row) | self.columns.packed(column)
     }

@@ -25,12 +25,12 @@ impl<'a> StackedPlane<'a> {
         Ok(Self { axes, rows, columns })
     }
 
-    /// Returns the row and the column of a packed element.
+    /// Returns the row and the column of the element with the packed coordinates `element`.
     pub fn row_and_column(&self, element: u64) -> (usize, usize) {
         (self.rows.index(element), self.columns.index(element))
     }
 
-    /// Returns the packed element at a row and column.
+    /// Returns the packed coordinates of the element at a row and column.
     pub fn element(&self, row: usize, column: usize) -> u64 {
         self.rows.packed(row) | self.columns.packed(column)
     }

@@ -12,7 +12,7 @@ const MOST_HOLDERS: usize = 12;
 
 /// A layout with its tensor's plane and its positions, prepared for drawing.
 pub(super) struct Drawn<'a> {
-    /// The layout's map from positions to elements, which are packed as in the plane.
+    /// The layout's map from positions to elements, with the output dims in the order of the plane.
     pub linear: LinearLayout,
     pub plane: &'a SlicedPlane<'a>,
     pub positions: Positions<'a>,
@@ -37,7 +37,7 @@ impl<'a> Drawn<'a> {
         Ok(Self { linear, plane, positions, holders })
     }
 
-    /// Returns the positions that hold an element.
+    /// Returns the packed positions that hold an element, in ascending order; empty if none does.
     pub fn holders(&self, element: u64) -> &[u64] {
         self.holders.get(element as usize).map_or(&[], Vec::as_slice)
     }
@@ -45,7 +45,7 @@ impl<'a> Drawn<'a> {
     /// Returns caption lines on replicated elements and on elements without a position.
     pub fn describe_copies(&self) -> Vec<String> {
         let mut lines = Vec::new();
-        // The maximum is right for all elements: each element that has a position has equally many.
+        // Each element that has a position has equally many, so the maximum holds for all.
         let copies = self.holders.iter().map(Vec::len).max().unwrap_or(0);
         if copies > 1 {
             lines.push(format!("every element has {copies} replicas: cells name the first"));

@@ -6,7 +6,7 @@ use tilewright_target::TensorMemoryOperand;
 use crate::error::check_size;
 use crate::{Axis, Cell, Fill, Grid, Panel, PictureError};
 
-/// Draws the tile as a panel.
+/// Draws a tile of tensor memory as a panel; each cell has the row and column of tensor memory of one element.
 pub(super) fn panel(tile: &TensorMemoryOperand) -> Result<Panel, PictureError> {
     let (layout, role) = (&tile.layout, tile.role.to_uppercase());
     check_size(&format!("operand {}", tile.role), layout.outs().bits())?;

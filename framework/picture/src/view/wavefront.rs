@@ -4,7 +4,7 @@ use tilewright_target::BankRow;
 
 use super::access::{Access, Accesses};
 
-/// One wavefront: the word that each bank serves.
+/// One wavefront of an access: the word that each bank serves.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Wavefront {
     /// The phase of the wavefront: the group of lanes that are served together.

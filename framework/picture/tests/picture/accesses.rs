@@ -84,7 +84,7 @@ fn elements_stand_where_their_bytes_are() {
 fn address_bits_are_xors_of_coordinate_bits() {
     let picture = drawn(&swizzled(&[8, 16], 2, 1, 8), 16, None, None);
     let terms = columns(table(&picture, "the same as XOR of bits"), &["offset", "is", "XOR of"]);
-    // The column's bits above the vector of two, each XORed with a row bit.
+    // Offset bits above the vector of two elements: each is a column bit XORed with a row bit.
     let required = [
         ["1", "in bank", "dim1 bit 1"],
         ["2", "bank", "dim1 bit 2 xor dim0 bit 1"],
@@ -109,7 +109,7 @@ fn a_column_of_words_conflicts_unless_it_is_swizzled() {
     let without: Vec<_> = found.iter().filter(|row| row[0] == "without swizzle").collect();
     assert_eq!(without[0][1..], ["stores", "8", "8"]);
     assert_eq!(without[1][1..], ["loads", "16", "8"]);
-    // Swizzling single words limits loads to single words: 8 accesses of one wavefront each.
+    // The swizzle separates single words, so loads move single words: 8 accesses of one wavefront each.
     let swizzled: Vec<_> = found.iter().filter(|row| row[0] == "this one").collect();
     assert_eq!(swizzled[0][1..], ["stores", "8", "8"]);
     assert_eq!(swizzled[1][1..], ["loads", "8", "8"]);
@@ -118,7 +118,7 @@ fn a_column_of_words_conflicts_unless_it_is_swizzled() {
 
 #[test]
 fn lanes_that_wait_are_framed_in_later_wavefronts_of_their_phase() {
-    // Single words, column by column: every lane in the same bank.
+    // A lane's column has all its words in one bank, and all lanes access that bank.
     let rows = linear(&[(Dim::REGISTER, vec![]), (Dim::LANE, vec![vec![1, 0], vec![2, 0], vec![4, 0]])], &[8, 1]);
     let spread = linear(&[(Dim::OFFSET, vec![vec![0, 1], vec![0, 2], vec![0, 4]])], &[1, 8]);
     let memory = spread.direct_sum(&LinearLayout::identity(8, Dim::OFFSET, Dim::tensor(0)).expect("a size"));
@@ -159,7 +159,7 @@ fn rows_in_lanes_waste_half_of_each_sector() {
 
 #[test]
 fn the_order_of_the_tensor_decides_what_lies_together() {
-    // The same registers with contiguous columns: the lanes' elements of one column, 2 bytes each.
+    // The same registers, but the columns of the tensor are contiguous: the lanes load 2 bytes each of one column.
     let picture = requests(&row_a_lane(32), 16, &[0, 1]);
     let found = numbers(&picture);
     assert_eq!(found.len(), 32);

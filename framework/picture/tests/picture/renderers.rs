@@ -81,7 +81,8 @@ fn svg_is_well_formed_and_refers_to_nothing() {
     }
 }
 
-/// Labels of a 128x128 grid are inside their runs and legible when enlarged.
+/// Checks that labels of a 128x128 grid stay inside their runs (consecutive cells of a row) and are legible when
+/// enlarged.
 #[test]
 fn text_stays_within_its_cells_at_128x128() {
     let picture = layout_of(&blocked(&[128, 128], &[1, 8], &[4, 8], &[4, 1]));
@@ -93,7 +94,7 @@ fn text_stays_within_its_cells_at_128x128() {
         let size: f64 = group.attribute("font-size").and_then(|size| size.parse().ok()).expect("a size");
         assert!(size >= 5.0, "{size}");
         for label in group.children().filter_map(|node| node.text()).filter(|text| text.starts_with("W")) {
-            // Eight cells of 16 pixels.
+            // A run is eight cells of 16 pixels wide; a character is 0.6 of the font size.
             assert!(label.len() as f64 * 0.6 * size <= 8.0 * 16.0, "{label} at {size}");
             named += 1;
         }
@@ -188,7 +189,7 @@ fn colours_are_those_of_the_cells() {
     let exact = terminal::render(&picture, &Style { colours: Colours::Exact, ..Style::plain() });
     assert!(exact.contains(&format!("\u{1b}[48;2;{r};{g};{b};38;5;231m x \u{1b}[0m y")), "{exact:?}");
     let numbered = terminal::render(&picture, &Style { colours: Colours::Numbered, ..Style::plain() });
-    // 0, 114, 178 is nearest to the cube's 0, 95, 175: 16 + 6 * 1 + 3.
+    // The colour (0, 114, 178) is nearest to (0, 95, 175) of the cube, which has the index 16 + 6 * 1 + 3.
     assert!(numbered.contains("\u{1b}[48;5;25;38;5;231m x \u{1b}[0m y"), "{numbered:?}");
 }
 
@@ -228,7 +229,8 @@ fn a_cropped_grid_keeps_its_headings() {
         assert_eq!(section.row_axis.heading(row), full.row_axis.heading(row + 9));
         assert_eq!(section.row(row), &full.row(row + 9)[6..]);
     }
-    // Borders every eight rows and columns: 9 and 16, and 6, 8, 16, 24 remain.
+    // The full grid has a border before every eighth row and column. The cropped part starts within a band in both
+    // directions, so its first bands start at 0.
     let starts = |bands: &[tilewright_picture::Band]| bands.iter().map(|band| band.start).collect::<Vec<_>>();
     assert_eq!((starts(&section.row_axis.bands), starts(&section.column_axis.bands)), (vec![0, 7], vec![0, 2, 10, 18]));
     assert!(section.runs.iter().all(|run| run.row < 11 && run.end <= 26 && run.start < run.end));

@@ -13,7 +13,7 @@ fn drawn(layout: &Layout) -> Picture {
     view::layout("test", layout, &LayoutOptions::default()).expect("a picture")
 }
 
-/// Returns the tensor coordinates of the element at a position of the layout.
+/// Returns the tensor coordinates of the element that the layout `linear` has at a position.
 fn element(linear: &LinearLayout, coordinates: &[(Dim, u64)]) -> Vec<u64> {
     let mut image = linear.apply(coordinates).expect("a position");
     image.sort();
@@ -101,7 +101,7 @@ fn an_element_links_to_each_of_its_replicas() {
             }
         }
     }
-    // Four lanes along the removed axis: each of the 16 elements has four positions.
+    // Four lanes hold replicas along the removed axis, so each of the 16 elements has four positions.
     assert_eq!(link_counts.len(), 16);
     assert!(link_counts.values().all(|&count| count == (1, 4)), "{link_counts:?}");
     let tensor = grid(&picture, "tensor");
@@ -176,8 +176,8 @@ fn a_tensor_of_one_axis_is_wrapped() {
     assert_eq!((grid(&short, "tensor").rows(), grid(&short, "tensor").columns()), (1, 16));
 }
 
-/// A picture of a swizzled layout shows the offsets that the definition of the swizzle gives: groups of `vec` elements
-/// are permuted by the row's phase.
+/// Checks that a picture of a swizzled layout shows the offsets that the definition of the swizzle gives: groups of
+/// `vec` elements are permuted by the phase of the row.
 #[test]
 fn a_memory_layout_shows_offsets_and_its_lines() {
     let picture = drawn(&swizzled(&[8, 32], 4, 1, 8));

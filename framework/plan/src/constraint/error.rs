@@ -1,4 +1,4 @@
-//! Errors of constraints.
+//! Errors of layout constraints.
 
 use thiserror::Error;
 
@@ -12,29 +12,29 @@ pub enum Unsatisfied {
     /// Two layouts map a position to different elements.
     #[error("{constraint}: {location} leads to {has} by {first}, and to {wants} by {second}")]
     Differ {
-        /// The name of the violated constraint.
+        /// Name of the violated constraint, e.g. `copy` or `mma`.
         constraint: &'static str,
         /// The position at which the layouts differ: a register, lane or warp, or a bit of M, N or K.
         location: Box<str>,
-        /// The name of the first layout.
+        /// Name of the first layout in the message, e.g. `the layout`.
         first: Box<str>,
-        /// The name of the second layout.
+        /// Name of the second layout in the message, e.g. `the instruction`.
         second: Box<str>,
-        /// The element at the position in the first layout.
+        /// Element at the position by the first layout, as text of its coordinates.
         has: Box<str>,
-        /// The element at the position in the second layout.
+        /// Element at the position by the second layout, as text of its coordinates.
         wants: Box<str>,
     },
     /// Two layouts differ in the size of a dim, so they are for different hardware or different tensors.
     #[error("{constraint}: {first} has 2^{left} positions along {dim}, {second} 2^{right}")]
     Sizes {
-        /// The name of the violated constraint.
+        /// Name of the violated constraint, e.g. `copy` or `mma`.
         constraint: &'static str,
         /// The dim whose sizes differ.
         dim: Dim,
-        /// The name of the first layout.
+        /// Name of the first layout in the message, e.g. `the layout`.
         first: Box<str>,
-        /// The name of the second layout.
+        /// Name of the second layout in the message, e.g. `the instruction`.
         second: Box<str>,
         /// Log2 of the dim's size in the first layout.
         left: u32,

@@ -56,12 +56,12 @@ pub struct MmaTileMaps {
     pub k: Vec<u64>,
 }
 
-/// The register layouts of operands A and B of an MMA.
+/// The register layouts of operands A and B of an MMA, for the tensors rather than for one instruction's tiles.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MmaOperandLayouts {
-    /// The layout of `a` in registers; `None` if the instruction reads it from memory.
+    /// Layout of operand A (M x K) in registers; `None` if the instruction reads it from memory.
     pub a: Option<LinearLayout>,
-    /// The layout of `b`; `None` if the instruction reads it from memory.
+    /// Layout of operand B (K x N) in registers; `None` if the instruction reads it from memory.
     pub b: Option<LinearLayout>,
 }
 

@@ -12,9 +12,9 @@ use tilewright_layout::cute::CuteError;
 /// plain accesses).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AccessConstraint {
-    /// The name of the access.
+    /// Name of the access, e.g. an operation and its location.
     pub access: String,
-    /// The name of the alternative.
+    /// Name of the alternative: an instruction, or plain accesses with their width.
     pub alternative: String,
     /// The required layout as text, with names for the strides that it leaves free.
     pub term: String,
@@ -51,13 +51,13 @@ pub enum MemorySynthesisError {
         "no layout of shared memory serves all of {accesses}, though any two of them agree: access one by narrower accesses"
     )]
     DisagreeTogether {
-        /// The names of the accesses.
+        /// Names of all accesses of the tensor, separated by commas.
         accesses: String,
     },
     /// None of the alternatives of an access is possible.
     #[error("`{access}` has no alternative: {reasons}")]
     NoAlternative {
-        /// The name of the access.
+        /// Name of the access, e.g. an operation and its location.
         access: String,
         /// For each alternative, the reason why it is impossible.
         reasons: String,
@@ -65,18 +65,18 @@ pub enum MemorySynthesisError {
     /// The size of an axis is not a power of two, which layouts require because they map bits of coordinates.
     #[error("dim{axis} has {size} elements: shared memory is laid out bit by bit, so pad the tile to {} elements", size.next_power_of_two())]
     Shape {
-        /// The index of the axis.
+        /// Index of the axis, from 0 (`dim0`).
         axis: usize,
-        /// The size of the axis.
+        /// Size of the axis in elements.
         size: u64,
     },
-    /// The element width, in bits, is not supported.
+    /// Elements have an unsupported number of bits: not a power of two, or more than 128.
     #[error("elements of {0} bits: shared memory can have elements of 1, 2, 4, 8, 16, 32, 64 and 128 bits ")]
     Bits(u32),
     /// The layout that the program states explicitly is not a valid memory layout.
     #[error("the explicit layout {layout}: {reason}")]
     Given {
-        /// The explicit layout.
+        /// The explicit layout, in CuTe's notation or as a list of bases.
         layout: String,
         /// The reason why the layout is not valid.
         reason: String,
@@ -84,9 +84,9 @@ pub enum MemorySynthesisError {
     /// The layout of an access does not fit the shape of the tensor.
     #[error("`{access}`: {reason}")]
     Access {
-        /// The name of the access.
+        /// Name of the access, e.g. an operation and its location.
         access: String,
-        /// The reason why the access does not fit.
+        /// The reason why the layout does not fit, as text.
         reason: String,
     },
     /// No plan of data movement exists for an access.

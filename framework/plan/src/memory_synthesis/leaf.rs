@@ -1,4 +1,5 @@
-//! Evaluates one choice of alternatives: the best swizzle over their common term, and the price of the accesses.
+//! Evaluates one choice of an alternative (an instruction, or plain accesses) for each access: finds the best swizzle
+//! over their common stride term, and prices the accesses.
 
 use super::packing::Packing;
 use super::{
@@ -32,12 +33,12 @@ pub(super) struct Problem<'q, 'a> {
     /// The stride term (layout with free strides) of the layout that the program states; `None` if the program states
     /// none.
     pub(super) given: Option<StrideTerm>,
-    /// The allowed kinds of swizzles, and the number of layouts that are compared.
+    /// Limits of the swizzle search: the allowed kinds of swizzles, and the max number of layouts to compare.
     pub(super) constraints: SharedLayoutConstraints,
 }
 
-/// The alternative chosen for one access, and the stride term that it requires. It exists only for alternatives whose
-/// lanes give addresses.
+/// The alternative chosen for one access, with the stride term (memory layout with free strides) that it requires. Only
+/// alternatives whose lanes provide addresses have one; matrix descriptors and bulk tensor copies do not.
 pub(super) struct Chosen<'q> {
     pub(super) access: usize,
     pub(super) alternative: usize,
@@ -124,8 +125,8 @@ impl<'q> Problem<'q, '_> {
             .collect();
         let (unit, target) = (self.unit_bits(), self.context.target);
         let begin = begin(chosen, rest, &packing, within.len());
-        // With any swizzle, a copy whose lanes choose the elements that they fetch fills its wavefronts, so the other
-        // accesses decide.
+        // A copy whose lanes can choose which elements they fetch has no bank conflicts with any swizzle, so only the
+        // other accesses decide between swizzles.
         let fetched: Vec<bool> = chosen.iter().map(|one| one.lanes.is_fetched()).collect();
         let decides = |at: &usize| !fetched[*at] || fetched.iter().all(|fetched| *fetched);
         let sides: Vec<usize> = (0..chosen.len()).filter(decides).collect();
@@ -235,14 +236,15 @@ impl<'q> Problem<'q, '_> {
         })
     }
 
-    /// The kinds of swizzles that are allowed by default.
+    /// Kinds of swizzles that the search tries unless the caller restricts them.
     pub(super) const KINDS: [SharedLayoutKind; 3] =
         [SharedLayoutKind::Plain, SharedLayoutKind::Functor, SharedLayoutKind::Swizzle];
 }
 
-/// Returns the required order of elements at the start of the memory: those of the offset bits `low`, which the terms
-/// of the accesses determine. Swizzles keep the bits that a term preserves; the bits above, by which lanes of copies
-/// fetch, may be in any order. `within` is the number of offset bits within a byte.
+/// Returns the constraint on the lowest address bits: `low` has the coordinate bit of each offset bit that the terms of
+/// the accesses decide. Swizzles must keep the bits that some term preserves; the decided bits above them, which number
+/// the lanes of fetching copies, may be in any order. `within` is the number of offset bits that select an element
+/// within a byte.
 fn begin(chosen: &[Chosen<'_>], low: &[u32], packing: &Packing, within: usize) -> AddressStart {
     let most = |bits: &mut dyn Iterator<Item = usize>| bits.max().unwrap_or(0).saturating_sub(within).min(low.len());
     let fetched = || chosen.iter().filter(|one| one.lanes.is_fetched());

@@ -1,13 +1,13 @@
 //! Finds the layout of a tensor in shared memory from its accesses: `M = S o m` (Hexcute paper, section 5.2 and
 //! appendix C).
 //!
-//! Each access, by each of its alternatives, requires that some elements are adjacent at the low end of the address: a
-//! [`StrideTerm`], a layout whose other strides are free. [`solve_shared_layout`] chooses an alternative for each
-//! access such that all terms have a common refinement, and a swizzle that preserves what the terms require, so that
-//! the accesses take the fewest wavefronts over all phases: the general linear swizzle, or `Swizzle<B,M,S>`, which is
-//! cheaper to compute, if it does as well. Asynchronous reads and writes in canonical layouts that the hardware fixes
-//! (matrix descriptors, bulk tensor copies) determine the whole layout. Elements narrower than a byte are packed: which
-//! elements share a byte is part of the terms.
+//! Each access can be executed by several alternatives (instructions, or plain accesses). Each alternative requires
+//! that some elements are adjacent at the low end of the address: a [`StrideTerm`], a layout whose other strides are
+//! free. [`solve_shared_layout`] chooses an alternative for each access such that all terms have a common refinement.
+//! Then it chooses a swizzle that preserves what the terms require, so that the accesses take the fewest wavefronts
+//! over all phases: the general linear swizzle, or `Swizzle<B,M,S>`, which is cheaper to compute, if it does as well.
+//! Asynchronous reads and writes in canonical layouts that the hardware fixes (matrix descriptors, bulk tensor copies)
+//! determine the whole layout. Elements narrower than a byte are packed; the terms include which elements share a byte.
 
 mod error;
 mod fixed;

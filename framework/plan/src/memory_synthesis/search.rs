@@ -12,11 +12,12 @@ use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
 pub struct SearchBounds {
     /// The allowed kinds of swizzles; [`SharedLayoutKind::Plain`] is no swizzle.
     pub kinds: Vec<SharedLayoutKind>,
-    /// Max number of layouts that are compared for one choice of alternatives.
+    /// Max number of memory layouts (swizzles) that are compared for one choice of an alternative for each access.
     pub budget: u64,
-    /// Max number of leaves: complete choices of alternatives, for which a swizzle is searched.
+    /// Max number of leaves of the search tree: complete choices of an alternative for each access, each followed by a
+    /// search for a swizzle.
     pub leaves: usize,
-    /// Max number of nodes: partial choices of alternatives, which are visited.
+    /// Max number of nodes of the search tree: partial choices of alternatives that are visited.
     pub nodes: usize,
 }
 
@@ -142,7 +143,8 @@ fn given(tensor: &SharedTensor) -> Result<Option<StrideTerm>, MemorySynthesisErr
     term.map(Some).ok_or_else(|| wrong("each bit of an offset must be one bit of a coordinate".to_owned()))
 }
 
-/// One alternative of an access, with its term (the layout that it requires) and the lower bound of its price.
+/// One alternative of an access, with its stride term (the memory layout that it requires, with free strides) and a
+/// lower bound of its price in weighted wavefronts.
 struct Candidate {
     alternative: usize,
     term: StrideTerm,
@@ -150,8 +152,8 @@ struct Candidate {
 }
 
 impl<'q> Problem<'q, '_> {
-    /// Returns for each access its possible alternatives, the one with the lowest bound of the price first. An error if
-    /// an access has no possible alternative.
+    /// Returns for each access its possible alternatives, sorted by the lower bound of their prices. An error if an
+    /// access has no possible alternative.
     fn alternatives(&self) -> Result<Vec<Vec<Candidate>>, MemorySynthesisError> {
         (0..self.accesses.len()).map(|access| self.find_alternatives(access)).collect()
     }

@@ -6,12 +6,13 @@ use super::StrideTerm;
 use tilewright_layout::cute::{ComposedLayout, CuteError, CuteLayout, Swizzle};
 use tilewright_layout::{LinearLayout, MemoryLayout};
 
-/// The solution of one access of the tensor: the alternative that executes it, and its counts.
+/// The solution of one access of the tensor: the alternative that executes it, with its numbers of instructions and
+/// wavefronts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AccessSolution {
-    /// The name of the access.
+    /// Name of the access (`TensorAccess::name`).
     pub access: String,
-    /// The index of the alternative that executes the access.
+    /// Index of the alternative that executes the access, in `TensorAccess::alternatives`.
     pub alternative: usize,
     /// The name of the instruction of this alternative; `None` for plain accesses.
     pub instruction: Option<String>,
@@ -52,7 +53,7 @@ pub struct SharedLayoutSolution {
     pub memory: MemoryLayout,
     /// The name of the canonical layout if the hardware fixes the layout; `None` otherwise.
     pub fixed_layout: Option<String>,
-    /// The solution of each access, in the order of the problem.
+    /// Solution of each access, in the order of the accesses in the problem.
     pub served: Vec<AccessSolution>,
     /// The price of the layout in shared-memory wavefronts: weighted wavefronts of all accesses plus the price of
     /// issuing them.
@@ -72,7 +73,7 @@ impl SharedLayoutSolution {
         ComposedLayout::new(self.swizzles.clone(), 0, self.layout.clone())
     }
 
-    /// Wavefronts of all accesses in excess of the minimum: bank conflicts.
+    /// Returns the wavefronts of all accesses in excess of their lower bounds: bank conflicts.
     #[must_use]
     pub fn conflicts(&self) -> u64 {
         self.served.iter().map(AccessSolution::conflicts).sum()

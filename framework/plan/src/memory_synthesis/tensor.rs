@@ -31,18 +31,18 @@ impl SharedTensor {
 /// An alternative by which an access of the tensor can be executed: one instruction, or plain accesses.
 #[derive(Debug, Clone, PartialEq)]
 pub enum AccessAlternative<'a> {
-    /// Each lane gives an address: plain accesses, move instructions, copies from global memory.
+    /// Each lane provides an address: plain accesses, move instructions such as `ldmatrix`, copies from global memory.
     Lanes(AccessKind),
-    /// A matrix unit reads the tile by a descriptor, in a canonical layout.
+    /// A matrix unit reads the tile by a matrix descriptor, in a canonical layout.
     Operand {
-        /// The name of the instruction.
+        /// Name of the MMA instruction.
         row: &'a str,
         /// The canonical layouts of the operand that the matrix unit reads.
         operand: Cow<'a, MemoryOperand>,
     },
     /// A bulk tensor copy of boxes between global and shared memory.
     TensorCopy {
-        /// The name of the instruction.
+        /// Name of the bulk copy instruction.
         row: &'a str,
         /// The operand of the instruction that describes the box.
         operand: &'a TensorCopyOperand,
@@ -52,7 +52,7 @@ pub enum AccessAlternative<'a> {
 }
 
 impl AccessAlternative<'_> {
-    /// The name of the instruction; `None` for plain accesses.
+    /// Returns the name of the instruction that executes the access; `None` for plain accesses.
     #[must_use]
     pub fn instruction(&self) -> Option<&str> {
         match self {
@@ -70,7 +70,8 @@ impl AccessAlternative<'_> {
         }
     }
 
-    /// Bytes that a lane moves in one access; zero for reads by a matrix unit and for bulk tensor copies.
+    /// Returns the number of bytes that a lane moves in one access; zero for reads by a matrix unit and for bulk tensor
+    /// copies.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         match self {
@@ -133,8 +134,8 @@ impl<'a> TensorAccess<'a> {
         Self { from_global: true, alternatives: copies.chain(stores).collect(), ..Self::new(name, Some(layout)) }
     }
 
-    /// Creates a read of the tile by a matrix unit: the instruction `row` reads its operand with this role. `None` if
-    /// the instruction has no such operand in memory.
+    /// Creates a read of the tile by a matrix unit: the instruction `row` reads its operand with the role `role`, e.g.
+    /// `a`. `None` if the instruction has no such operand in memory.
     #[must_use]
     pub fn operand(name: &str, row: &'a Instruction, role: &str) -> Option<Self> {
         let operand = row.operands.iter().find_map(|operand| match operand {

@@ -35,34 +35,36 @@ pub struct StrideTerm {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum StrideTermError {
-    /// A bit of the lane index that may only select an address selects elements as well.
+    /// Lanes that differ in this bit hold different elements, but the instruction uses this bit of the lane index only
+    /// to provide addresses.
     #[error("bit {bit} of the lane must only provide addresses, but it has elements")]
     SilentLane {
-        /// The bit of the lane index.
+        /// Index of the bit within the lane index.
         bit: u32,
     },
-    /// A bit of the lane index that selects a byte within a slot moves along a sum of coordinate bits instead of a
-    /// single one.
+    /// A bit of the lane index that selects a byte within a slot (the contiguous memory of one access) moves along a
+    /// sum of coordinate bits instead of a single one.
     #[error("a bit of the lane within a slot moves by {column:#b}, not a single coordinate bit")]
     SlotColumn {
-        /// The mask of the coordinate bits.
+        /// Mask of the coordinate bits along which the lane bit moves.
         column: u64,
     },
-    /// Coordinate bits that number the lanes of a slot also move with other lanes, warps or registers.
+    /// Lanes that share a slot (the contiguous memory of one access) differ in a coordinate bit, and so do other lanes,
+    /// warps or registers. Their elements could not be adjacent.
     #[error("lanes within a slot move along the same bits as other lanes")]
     SharedBits,
     /// A lane holds fewer bits of the tensor than one access moves.
     #[error("a lane has {found_bits} bits, fewer than the {bits} of an access")]
     FewBits {
-        /// The number of bits that a lane holds.
+        /// Number of the tensor's bits that a lane holds.
         found_bits: u64,
-        /// The number of bits that a lane moves in one access.
+        /// Number of bits that a lane moves in one access.
         bits: u64,
     },
     /// The elements that a lane moves in one access cannot be adjacent in memory.
     #[error("a lane does not have {bytes} bytes that can be adjacent")]
     NotAdjacent {
-        /// The number of bytes that a lane moves in one access.
+        /// Number of bytes that a lane moves in one access.
         bytes: u64,
     },
     /// An element is wider than the most that one lane copies in one access, so no instruction copies it.
@@ -80,21 +82,22 @@ pub enum StrideTermError {
     /// Several lanes copy one element.
     #[error("several lanes copy the same element")]
     Replicated,
-    /// An element does not fit into a slot.
+    /// An element is wider than a slot (the contiguous memory of one access).
     #[error("an element is longer than a slot")]
     LongElement,
-    /// The lowest bits of a slot number lanes, which would split an element.
+    /// Several lanes would share one element, because the lowest bits of a slot (the contiguous memory of one access)
+    /// number lanes.
     #[error("it splits elements")]
     SplitElement,
-    /// The registers of a lane are not in the order of memory, which a copy keeps.
+    /// A lane's registers are not in the order of memory, which an asynchronous copy cannot change.
     #[error("register {register} does not have the next element in memory")]
     RegisterOrder {
-        /// Index of the register.
+        /// Index of the first register (a power of two) whose element is not the next one in memory.
         register: u64,
     },
 }
 
-/// The disagreement of two stride terms.
+/// The reason why two stride terms have no common refinement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Differ {
     /// The lowest offset bit for which the two terms allow no common coordinate bit.
@@ -212,13 +215,13 @@ impl StrideTerm {
         Self { axes, low: Vec::new(), firm: 0, order: of_registers, groups }
     }
 
-    /// The number of offset bits whose coordinate bit the term decides or restricts.
+    /// Returns the number of the lowest offset bits that the term maps to a coordinate bit, or restricts to several.
     #[must_use]
     pub fn decided_bits(&self) -> usize {
         self.low.len()
     }
 
-    /// The number of the lowest offset bits that no swizzle may change.
+    /// Returns the number of the lowest offset bits that a swizzle must not change.
     #[must_use]
     pub fn preserved_bits(&self) -> usize {
         self.firm
@@ -278,7 +281,8 @@ impl StrideTerm {
                 .all(|(at, (&mask, &column))| (at >= self.firm || column.is_power_of_two()) && column & !mask == 0)
     }
 
-    /// Returns the coordinate bits to which the offset bit `bit` may be assigned, as text for messages.
+    /// Returns the coordinate bits that the offset bit `bit` may stand for, as text for messages, such as `dim0's 4 or
+    /// dim1's 1`.
     pub(super) fn choice(&self, bit: usize) -> String {
         let mask = self.low.get(bit).copied().unwrap_or(0);
         let mut first = 0;
@@ -418,7 +422,7 @@ fn can_match(masks: &[u64]) -> bool {
     (0..masks.len()).all(|at| give(masks, at, &mut owner, &mut 0))
 }
 
-/// Splits a list of coordinate bits into runs of consecutive bits along one axis.
+/// Splits a list of coordinate bits into maximal sequences of consecutive bits along one axis.
 fn runs(bits: &[u32], axes: &[u32]) -> Vec<Vec<u32>> {
     let axis = |bit: u32| {
         let mut end = 0;
@@ -437,8 +441,8 @@ fn runs(bits: &[u32], axes: &[u32]) -> Vec<Vec<u32>> {
     all
 }
 
-/// Returns all nonempty intersections of a group of the first term with a group of the second: bits that share a stride
-/// in both.
+/// Returns all nonempty intersections of a group of `first` with a group of `second`. A group has the coordinate bits
+/// that share a stride, so these are the groups of both terms together.
 fn refined(first: &[Vec<u32>], second: &[Vec<u32>]) -> Vec<Vec<u32>> {
     let common = |a: &Vec<u32>, b: &Vec<u32>| a.iter().copied().filter(|bit| b.contains(bit)).collect::<Vec<_>>();
     let all = first.iter().flat_map(|a| second.iter().map(move |b| common(a, b)));

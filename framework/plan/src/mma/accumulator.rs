@@ -23,8 +23,8 @@ const I1: Type = Type::Scalar(Element::I1);
 #[derive(Debug, Clone)]
 pub struct Accumulator {
     /// The loop-carried values: one integer for each register of the accumulator's layout. If the accumulator is in
-    /// tensor memory, two values instead: an `i1`, whether the next MMA adds to the accumulator or overwrites it, and
-    /// an `i32`, the number of the next group of MMAs that the block commits.
+    /// tensor memory, two values instead: an `i1`, true if the next MMA adds to the accumulator and false if it
+    /// overwrites it, and an `i32`, the index of the next group of MMAs that the block commits.
     values: Vec<Value>,
     memory: Option<TensorMemoryAccumulator>,
 }
@@ -32,20 +32,20 @@ pub struct Accumulator {
 /// Columns of tensor memory for an accumulator, and the mbarriers at which its MMAs complete.
 #[derive(Debug, Clone, Copy)]
 pub struct TensorMemorySpace {
-    /// The address of the first column, an `i32`.
+    /// Tensor-memory address of the first column, an `i32`.
     pub address: Value,
-    /// The mbarriers at which groups of MMAs complete. [`MmaPlan::commits_per_group`] returns the number of commits that
-    /// complete a group.
+    /// The mbarriers at which groups of MMAs complete. [`MmaPlan::commits_per_group`] returns the number of commits
+    /// that complete a group.
     pub barriers: MmaBarriers,
 }
 
-/// An accumulator in tensor memory.
+/// The location of an accumulator in tensor memory: its columns, its mbarriers, and the running warp's first tile.
 #[derive(Debug, Clone, Copy)]
 struct TensorMemoryAccumulator {
     space: TensorMemorySpace,
-    /// The address in tensor memory of the first tile of the current warp group.
+    /// Tensor-memory address of the first tile of the current warp group (the warps that issue an MMA together).
     of_group: Value,
-    /// The allocation of the columns, if the kernel allocates them for this accumulator alone; `None` if the caller has
+    /// Allocation of the columns if the kernel allocates them for this accumulator alone; `None` if the caller has
     /// allocated them.
     own: Option<TensorMemoryAllocation>,
 }
@@ -63,7 +63,7 @@ impl Accumulator {
         Self { values: values.to_vec(), memory: self.memory }
     }
 
-    /// The number of the next group of MMAs that the block commits; `None` if the accumulator is in registers.
+    /// Returns the index of the next group of MMAs that the block commits; `None` if the accumulator is in registers.
     #[must_use]
     pub fn next_group(&self) -> Option<Value> {
         self.memory.and(self.values.get(1).copied())
@@ -71,8 +71,8 @@ impl Accumulator {
 }
 
 impl MmaPlan {
-    /// Columns of tensor memory that a block allocates for the accumulators and scales of all warp groups; 0 if the
-    /// accumulator is in registers.
+    /// Returns the number of columns of tensor memory that a block allocates for the accumulators and scales of all
+    /// warp groups (warps that issue an MMA together); 0 if the accumulator is in registers.
     #[must_use]
     pub fn tensor_memory_columns(&self) -> u32 {
         let [m, n] = self.tiling.warps;
@@ -80,20 +80,22 @@ impl MmaPlan {
         self.atom.tensor.as_ref().map_or(0, |tensor| all.max(tensor.least_columns))
     }
 
-    /// Columns of tensor memory for the accumulator of one warp group.
+    /// Returns the number of tensor-memory columns for the accumulator of one warp group.
     fn accumulator_columns(&self) -> u64 {
         let [m, n, _] = self.tiling.repeats();
         self.atom.tensor.as_ref().map_or(0, |tensor| tensor.columns << (m + n))
     }
 
-    /// Columns of tensor memory for one chunk's scales of A and of B; 0 if scales are not in tensor memory.
+    /// Returns the number of tensor-memory columns for one chunk's scales of A and of B; 0 if scales are not in tensor
+    /// memory.
     fn columns_of_scales(&self) -> [u64; 2] {
         let [m, n, k] = self.tiling.repeats();
         let scales = self.atom.scales.as_ref().and_then(|scales| scales.tensor.as_ref());
         scales.map_or([0, 0], |[a, b]| [a.columns << (m + k), b.columns << (n + k)])
     }
 
-    /// Columns of tensor memory of one warp group, for its accumulator and then its scales: a power of two.
+    /// Returns the number of tensor-memory columns of one warp group, for its accumulator and its scales: a power of
+    /// two, or 0.
     fn columns_of_group(&self) -> u64 {
         let all = self.accumulator_columns() + self.columns_of_scales().iter().sum::<u64>();
         if all == 0 { 0 } else { all.next_power_of_two() }
@@ -105,7 +107,8 @@ impl MmaPlan {
         self.atom.tensor.is_some()
     }
 
-    /// The number of commits that complete a group of MMAs: one by the first warp of each warp group.
+    /// Returns the number of commits that complete a group of MMAs: one by the first warp of each warp group (warps
+    /// that issue an MMA together).
     #[must_use]
     pub fn commits_per_group(&self) -> u32 {
         let [m, n] = self.tiling.warps;
@@ -138,7 +141,8 @@ impl MmaPlan {
     }
 
     /// Starts an accumulator in tensor memory: each warp stores the rows of the initial value `c` that it can access;
-    /// `None` for zeros. `group` is the number of the next group of MMAs. A block barrier must follow before the MMAs.
+    /// `None` for zeros. `group` is the index of the next group of MMAs that the block commits. A block barrier must
+    /// follow before the MMAs.
     pub fn emit_start(
         &self,
         builder: &mut Builder,
@@ -164,8 +168,8 @@ impl MmaPlan {
         accumulator.with_values(&[adds, group])
     }
 
-    /// Returns an accumulator that was started in these columns of tensor memory before, such as in an earlier
-    /// iteration.
+    /// Returns the state of an accumulator that [`Self::emit_start`] put into the columns `space` before, such as in an
+    /// earlier iteration; the next MMA adds to it. `group` is the index of the next group of MMAs.
     pub fn resume(&self, builder: &mut Builder, space: TensorMemorySpace, group: Value) -> Accumulator {
         builder.require_registers(self.registers());
         let of_group = self.offset(builder, space.address, &[]);
@@ -218,7 +222,7 @@ impl MmaPlan {
         positions
     }
 
-    /// Emits the MMAs of a chunk, which accumulate in tensor memory, for issue by the first warp of each warp group. If
+    /// Emits the MMAs of a chunk, which accumulate in tensor memory; the first warp of each warp group issues them. If
     /// `commits` is true, these MMAs and all issued since the last commit become a group, for which [`Self::emit_wait`]
     /// waits.
     pub(super) fn in_tensor_memory(

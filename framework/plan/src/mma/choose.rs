@@ -30,9 +30,9 @@ pub struct MmaCandidate {
     pub atom: String,
     /// Whether A and B are swapped: the atom's first operand is `b`.
     pub transposed: bool,
-    /// Warps along M and along N.
+    /// Number of warps along M and along N.
     pub warps: [u64; 2],
-    /// Elements of K that are multiplied at a time.
+    /// Number of elements of K that are multiplied at a time (one chunk).
     pub chunk: u64,
     /// The cost of the candidate's plan, in cycles and registers.
     pub cost: MmaCost,
@@ -170,8 +170,8 @@ fn min_cycles_of(plans: &[MmaPlan]) -> f64 {
 }
 
 /// Returns the plan with the warp partition of the fewest cycles; all warps are along M if the result is the operand of
-/// another MMA. Conversions of operands that another MMA produced are priced only for plans that take at most `most`
-/// cycles without them. The error is the reason why no partition is possible.
+/// another MMA. Conversions of operands that another MMA produced are expensive to plan, so they are priced only if the
+/// plan takes at most `most` cycles without them. The error is the reason why no partition is possible.
 fn best_split(problem: &MmaProblem, atom: &MmaAtom, most: f64, context: PlanContext<'_>) -> Result<MmaPlan, String> {
     // Warps that issue together are along M.
     let warps = problem.warps.trailing_zeros().saturating_sub(atom.group);

@@ -33,7 +33,7 @@ pub struct MmaCost {
 }
 
 impl MmaCost {
-    /// The sum of all cycles of the plan.
+    /// Returns the sum of all cycles of the plan, in cycles of a compute unit for one block.
     #[must_use]
     pub fn cycles(&self) -> f64 {
         self.issue_cycles

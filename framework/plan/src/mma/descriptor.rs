@@ -43,7 +43,7 @@ impl<'a> Tiles<'a> {
     /// Emits the descriptor of the tile with the index `tile` along dim0 and dim1.
     ///
     /// # Panics
-    /// If no descriptor reaches the tile: plans are only as large as descriptors reach.
+    /// If no descriptor reaches the tile; plans contain only tiles that descriptors reach.
     pub(super) fn descriptor(&self, builder: &mut Builder, tile: [u64; 2]) -> Value {
         let bits =
             self.descriptor_match.descriptor(self.operand, tile).unwrap_or_else(|| panic!("tile {tile:?} is too far"));

@@ -40,7 +40,7 @@ pub(super) struct ElementConversion {
     pub scale: Option<Scale>,
     /// The axis of the operand along which K runs: 0 or 1.
     pub k_axis: usize,
-    /// The target's instructions for casts.
+    /// Cast instructions of the target; casts without one are emitted as plain arithmetic.
     pub native: NativeCasts,
 }
 

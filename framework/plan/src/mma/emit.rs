@@ -70,7 +70,7 @@ impl MmaPlan {
     ) -> Vec<PackedElement> {
         let (operands, k_axis) = ([&self.atom.a, &self.atom.b][side], 1 - side);
         if operands.memory.is_some() {
-            // Stored operands are converted before the store.
+            // Operands in shared memory were converted before they were stored.
             return values.iter().copied().map(PackedElement::from_value).collect();
         }
         let layout = [&self.a, &self.b][side];
@@ -101,8 +101,8 @@ impl MmaPlan {
         matrix
     }
 
-    /// Emits the values of an operand in registers, one for each repetition of the atom, each with the packed elements
-    /// of this repetition. Repetitions along K are fastest, those along M or N slowest.
+    /// Emits the values of an operand in registers, one for each repetition of the atom; each packs the elements of
+    /// this repetition. Repetitions along K are fastest, those along M or N slowest.
     fn packed(&self, builder: &mut Builder, packed_elements: &[PackedElement], operands: &Operands) -> Vec<Value> {
         packed_elements
             .chunks(1 << operands.registers.len())

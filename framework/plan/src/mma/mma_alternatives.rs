@@ -13,11 +13,11 @@ use super::plan::MmaPlan;
 use super::tiling::Tiling;
 use super::{MmaCost, MmaError, MmaProblem, WarpPartition};
 
-/// Max cycles of the MMAs and casts of a listed alternative, as a multiple of all cycles of the best plan.
+/// Max cycles of the MMAs and casts of a listed alternative, as a multiple of the total cycles of the best plan.
 const SLOWEST: f64 = 2.0;
 
-/// Returns problems that each allow one plan other than `best` only, with both operands in registers. There are at most
-/// `most`, ordered by the predicted time of MMAs and operand loads, the quickest first.
+/// Returns up to `most` MMA problems whose constraints each allow exactly one plan, other than `best`, with both
+/// operands in registers. They are sorted by the predicted time of MMAs and operand loads, the quickest first.
 ///
 /// # Errors
 /// [`MmaError::Movement`], [`MmaError::Layout`].
@@ -157,7 +157,7 @@ impl MmaPlan {
     }
 
     /// Returns the cycles of a compute unit that one warp's MMAs and casts take: on the matrix pipes, in issue slots,
-    /// and for casting. They are the block's cycles, divided by its number of warps.
+    /// and for casts. It is the block's cycles divided by its number of warps.
     #[must_use]
     pub fn issue_cycles(&self) -> f64 {
         let MmaCost { issue_cycles, slot_cycles, cast_cycles, .. } = self.cost;

@@ -12,14 +12,14 @@ use super::operands::Operands;
 use super::row_accumulator::{InTensorMemory, RowAccumulator};
 use super::scale::{Scale, has_subnormals_in};
 
-/// The assumed rate of a matrix pipe, for targets without data on matrix instructions: multiply-adds per cycle, times
-/// the bits of an element of the wider operand.
+/// The assumed rate of a matrix pipe for targets without data on matrix instructions: multiply-adds per cycle, times
+/// the bits of an element of the wider operand type.
 const ASSUMED_BITS_PER_CYCLE: f64 = 2048.0;
 
 /// An MMA atom: a multiplication of small matrices by one warp, or by several warps that issue it together.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct MmaAtom {
-    /// The name of the instruction; `None` for plain multiply-adds.
+    /// Name of the instruction; `None` for plain multiply-adds.
     pub row: Option<String>,
     /// Whether A and B are swapped: the instruction's `b` takes the problem's `a`, C^T = B^T A^T.
     pub transposed: bool,
@@ -36,7 +36,7 @@ pub(super) struct MmaAtom {
     pub scales: Option<Scales>,
     /// The roles of the instruction's operands, in the order of the instruction.
     pub order: Vec<Role>,
-    /// Whether the accumulator saturates on overflow.
+    /// Whether an integer accumulator saturates on overflow; otherwise it wraps.
     pub saturates: bool,
     /// Whether the instruction replaces subnormal elements of A and B by zero.
     pub flushes_subnormals: bool,
@@ -44,15 +44,15 @@ pub(super) struct MmaAtom {
     pub tile: [u32; 3],
     /// Log2 of the number of warps that issue the atom together.
     pub group: u32,
-    /// The queue whose wait completes the atom; `None` if the atom completes at once.
+    /// The queue (PTX: async group) that a wait must drain to complete the MMA; `None` if the MMA completes at once.
     pub queue: Option<Queue>,
-    /// Cycles for which one issue occupies a pipe.
+    /// Cycles that one issue of the atom occupies a matrix pipe.
     pub cycles: f64,
-    /// Number of pipes that issue in parallel.
+    /// Number of matrix pipes of a compute unit, which work in parallel.
     pub pipes: u32,
 }
 
-/// The role of an instruction's operand.
+/// The role of an instruction's operand in the MMA.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
     A,
@@ -421,7 +421,7 @@ fn roles(row: &Instruction) -> Result<Vec<Role>, String> {
         let role = match operand {
             Operand::Register { role, .. } => role.as_str(),
             Operand::Memory(memory) => &memory.role,
-            // An accumulator that is updated in place.
+            // MMAs in tensor memory update the accumulator in place, so `d` is the operand `c` as well.
             Operand::Tensor(tile) if tile.role == "d" => "c",
             Operand::Tensor(tile) => &tile.role,
             Operand::Accumulate => {

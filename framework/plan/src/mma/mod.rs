@@ -6,24 +6,25 @@
 //! instructions; no instruction is known by name.
 //!
 //! **Layouts.** A warp's tile is the direct sum of the atom's operand layout, of warps, and of registers that repeat
-//! the atom. A tile larger than the matrix holds copies along M and N, and zeros along K in both operands, so that no
-//! NaN is multiplied by a zero.
+//! the atom. If this tile is larger than the matrix, it repeats elements along M and N, and has zeros along K in both
+//! operands, so that no NaN is multiplied by a zero.
 //!
 //! **Operands in shared memory.** If an atom reads an operand from shared memory, the operand has a memory layout that
 //! the atom reads ([`crate::movement::DescriptorMatch`]): the block stores it there, a block barrier follows, and each
 //! issue gets its tile as a matrix descriptor.
 //!
-//! **Operands that another MMA produced.** If registers hold an operand because another MMA produced it, its
-//! movement is priced (`operand_movement`), for each warp partition and each order of K: a conversion to the operand
-//! layout, or stores and a barrier if the atom reads it from shared memory.
+//! **Operands that another MMA produced.** If an operand is the result of another MMA and still in registers, the plan
+//! prices its movement (`operand_movement`) for each warp partition and each order of K: a conversion to the operand
+//! layout, or stores and a barrier if the atom reads the operand from shared memory.
 //!
-//! **Accumulator in tensor memory.** If an atom accumulates in tensor memory, the accumulator stays there from chunk to
-//! chunk ([`Accumulator`]) and reaches registers after the last chunk by the target's move instructions
-//! ([`crate::movement::TensorMemoryMoves`]). Each such move gives an atom of its own, whose accumulator has the layout of the
-//! registers.
+//! **Accumulator in tensor memory.** If an atom accumulates in tensor memory, the accumulator stays there from chunk
+//! (part of K that is multiplied at a time) to chunk ([`Accumulator`]). After the last chunk, the target's move
+//! instructions bring it to registers ([`crate::movement::TensorMemoryMoves`]). An instruction with several possible
+//! moves gives several atoms, one for each register layout that a move produces.
 //!
 //! **Order of K.** A sum has no order, so both operands may be read in any common permutation of K (`order`): the bits
-//! of K that a lane holds in registers of both operands come first, as many as make accesses wide.
+//! of K that are register bits of a lane in both operands come first, so that a lane's elements are contiguous in
+//! memory and wide accesses load them.
 
 mod accumulator;
 mod choose;

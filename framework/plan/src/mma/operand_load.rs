@@ -1,4 +1,4 @@
-//! Loads an operand from global memory to its layout.
+//! Loads an operand of an MMA from global memory to its operand layout.
 //!
 //! Operands in registers are loaded directly in their layout, or in a coalesced layout with a conversion after it.
 //! Operands in shared memory are loaded coalesced, cast and scaled in registers, and stored.
@@ -20,24 +20,24 @@ use super::scale;
 /// The size and position of a part of a matrix in global memory. All numbers are in elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OperandMatrix {
-    /// Rows and columns of the part.
+    /// Numbers of rows and columns of the part.
     pub shape: [u64; 2],
-    /// Strides between rows and between columns of the matrix: powers of two.
+    /// Strides between rows and between columns of the matrix, in elements: powers of two.
     pub strides: [u64; 2],
-    /// A power of two that divides the offset at which each part begins.
+    /// A power of two, in elements, that divides the offset at which each part begins.
     pub divisibility: u64,
-    /// Rows and columns of the whole matrix, in elements.
+    /// Numbers of rows and columns of the whole matrix.
     pub full_shape: [u64; 2],
 }
 
-/// The address of a part of a matrix, as kernel IR values.
+/// The address of one part of a matrix (a chunk of K that is loaded at a time), as kernel IR values.
 #[derive(Debug, Clone, Copy)]
 pub struct MatrixChunk {
-    /// The address of the first element of the part.
+    /// Global-memory address of the first element of the part.
     pub base: Value,
-    /// The address of the first element of the whole matrix.
+    /// Global-memory address of the first element of the whole matrix.
     pub matrix: Value,
-    /// The index of the part along the axis that is divided into parts; `None` if the matrix consists of one part.
+    /// Index of the part along the axis that is divided into parts (K); `None` if the matrix consists of one part.
     pub index: Option<Value>,
 }
 
@@ -47,12 +47,12 @@ const ALIGNMENT: u64 = 16;
 /// Assumed alignment of matrices that are loaded by instructions that address 2-D blocks, in bytes.
 const BLOCK_ALIGNMENT: u64 = 64;
 
-/// The plan of loading an operand from global memory to its layout.
+/// The plan by which a block loads an operand of an MMA from global memory to its operand layout.
 #[derive(Debug, Clone)]
 pub struct OperandLoad {
-    /// The register layout of the loads from global memory.
+    /// Register layout of the elements as they are loaded from global memory, before any conversion or store.
     pub loaded: LinearLayout,
-    /// The loads from global memory.
+    /// Plan of the loads from global memory by lane addresses; unused if `blocks` is set.
     pub access: GlobalAccess,
     /// The loads by instructions that address 2-D blocks of the matrix; `None` if `access` is used.
     pub blocks: Option<BlockLoadPlan>,
@@ -65,15 +65,15 @@ pub struct OperandLoad {
     element_bytes: u64,
 }
 
-/// The stores of an operand to shared memory.
+/// The stores of a loaded operand to the shared memory from which the MMA atom reads it.
 #[derive(Debug, Clone)]
 pub struct OperandLoadStore {
-    /// The plan of the stores.
+    /// Plan of the stores from registers to shared memory.
     pub access: SharedAccess,
-    /// Bytes of shared memory for the operand.
+    /// Size in bytes of the operand's shared memory, for one chunk of K.
     pub bytes: u32,
     alignment: u32,
-    /// The register layout of the elements that are stored, after conversion of the loaded values.
+    /// Register layout of the elements that are stored, after conversion of the loaded values to the atom's type.
     elements: LinearLayout,
     element_conversion: ElementConversion,
 }

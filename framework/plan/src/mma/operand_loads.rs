@@ -23,7 +23,8 @@ impl MmaPlan {
         Ok([self.operand_load(0, context)?, self.operand_load(1, context)?])
     }
 
-    /// Plans the load of operand A (`side` 0) or B (1).
+    /// Plans the load of operand A (`side` 0) or B (1) from global memory, with its share of the context's scratch
+    /// memory.
     pub(super) fn plan_operand_load(
         &self,
         side: usize,
@@ -61,7 +62,7 @@ impl MmaPlan {
         let operands = [&self.atom.a, &self.atom.b][side];
         let native = self.native_casts;
         if operands.in_byte() > 0 {
-            // Bytes as they are in memory.
+            // The atom reads packed bytes as they are in memory, so nothing is converted.
             return ElementConversion { from: BYTE, to: BYTE, scale: None, k_axis: 1 - side, native };
         }
         let to = operands.element_type;
@@ -70,7 +71,7 @@ impl MmaPlan {
     }
 
     /// Returns the register layout from which operand A (`side` 0) or B (1) is stored to shared memory: of the atom's
-    /// elements, or of the bytes that hold them.
+    /// elements, or of their bytes if the atom reads several elements of a byte.
     pub(super) fn stored_from(&self, side: usize, target: &TargetDescription) -> Result<LinearLayout, MovementError> {
         let in_bytes = [&self.atom.a, &self.atom.b][side].in_byte() > 0;
         let stored = if in_bytes { stored_bytes } else { stored_from };
@@ -83,7 +84,8 @@ impl MmaPlan {
         context.with_scratch(context.scratch_bytes / buffer_count.next_power_of_two())
     }
 
-    /// Plans the load of operand A (`side` 0) or B (1); elements narrower than a byte are loaded as bytes.
+    /// Plans the load of operand A (`side` 0) or B (1) from global memory; elements narrower than a byte are loaded as
+    /// bytes.
     fn operand_load(&self, side: usize, context: PlanContext<'_>) -> Result<OperandLoad, MovementError> {
         let (layout, operands) = [(&self.a, &self.atom.a), (&self.b, &self.atom.b)][side];
         let chunk = self.tiling.chunk;

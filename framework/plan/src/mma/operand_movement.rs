@@ -31,8 +31,8 @@ impl MmaPlan {
         Ok(Some(stored))
     }
 
-    /// Returns the same plan with a new `operand_load_cycles` in its cost: the cycles that move the operands which
-    /// another MMA produced.
+    /// Sets `operand_load_cycles` of the plan's cost: the cycles that move operands that another MMA left in registers;
+    /// 0 if both operands come from memory.
     pub(super) fn with_conversion_cycles(mut self, context: PlanContext<'_>) -> Result<Self, MovementError> {
         self.cost.operand_load_cycles = 0.0;
         for side in 0..2 {
@@ -42,12 +42,13 @@ impl MmaPlan {
     }
 
     /// Returns the cycles of a warp, without latency, that bring both operands to their layouts, from memory or from
-    /// another MMA.
+    /// the result layout of another MMA.
     pub(super) fn operand_load_price(&self, context: PlanContext<'_>) -> Result<f64, MovementError> {
         Ok(self.operand_load_price_of(0, context)? + self.operand_load_price_of(1, context)?)
     }
 
-    /// Returns the cycles of a warp, without latency, that bring operand A (`side` 0) or B (1) to its layout.
+    /// Returns the cycles of a warp, without latency, that bring operand A (`side` 0) or B (1) to its layout, from
+    /// memory or from the result layout of another MMA.
     pub(super) fn operand_load_price_of(&self, side: usize, context: PlanContext<'_>) -> Result<f64, MovementError> {
         let warps = u64::from(self.problem.warps);
         Ok(match self.operand_movement(side, context)? {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_target::{ElementType, Instruction, MemoryOperand, Operand};
 
-/// The layout of one operand of an MMA atom.
+/// The element type and the layout of one operand of an MMA atom, for the atom's tile.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Operands {
     pub element_type: ElementType,
@@ -90,7 +90,7 @@ impl Operands {
     }
 }
 
-/// Returns the element type with this name.
+/// Returns the element type with this name, e.g. `bf16`; the error is a reason for rejecting an instruction.
 pub(super) fn element_type(element: &str) -> Result<ElementType, String> {
     ElementType::from_name(element).ok_or_else(|| format!("elements of type `{element}` are not supported"))
 }

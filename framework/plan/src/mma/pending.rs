@@ -1,10 +1,10 @@
 //! Asynchronous MMAs (PTX `wgmma.mma_async`, `tcgen05.mma`): the accumulator is not readable until a wait for the MMAs,
 //! but the next MMA can accumulate into it without a wait.
 //!
-//! An accumulator in registers consists of pending values while MMAs are in flight. One in tensor memory consists of no
-//! kernel values: it is in the columns that the kernel has for it.
+//! An accumulator in registers consists of pending values while MMAs are in flight. An accumulator in tensor memory has
+//! no kernel IR values; it stays in the columns that the kernel allocated.
 //!
-//! Both operands lie in shared memory that the plan does not own: the caller decides when it may be overwritten.
+//! Both operands are in shared memory that the caller owns: the caller decides when it may be overwritten.
 
 use tilewright_kernel::{Builder, Op, Type, Value};
 use tilewright_layout::Dim;
@@ -35,7 +35,7 @@ impl MmaPlan {
         self.c == other.c && own.accumulator == other_atom.accumulator && own.queue == other_atom.queue && is_same_place
     }
 
-    /// Number of kernel IR values of type `pending` that hold the accumulator.
+    /// Returns the number of kernel IR values of type `pending` that hold the accumulator; 0 if it is in tensor memory.
     #[must_use]
     pub fn pending_values(&self) -> usize {
         if self.atom.tensor.is_some() {
@@ -44,8 +44,9 @@ impl MmaPlan {
         (1usize << self.c.in_bits(Dim::REGISTER)) >> self.atom.accumulator.registers.len()
     }
 
-    /// Emits ready async tokens for an initial accumulator: `c` has one integer for each register of its layout, a
-    /// token holds the registers of one issue. Empty if the MMAs complete at once.
+    /// Emits ready async tokens (values of a `pending` type that need no wait) for an initial accumulator. `c` has one
+    /// integer for each register of its layout; each token holds the registers of one issue. Empty if the MMAs complete
+    /// at once.
     pub fn emit_pending_accumulator(&self, builder: &mut Builder, c: &[Value]) -> Vec<Value> {
         let Some(queue) = self.atom.queue else { return Vec::new() };
         let packed_elements: Vec<PackedElement> = c.iter().copied().map(PackedElement::from_value).collect();

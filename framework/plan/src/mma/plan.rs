@@ -13,7 +13,7 @@ use super::order::Order;
 use super::tiling::Tiling;
 use super::{MmaError, MmaProblem};
 
-/// Registers of a lane that a plan leaves for addresses and indices.
+/// Number of 32-bit registers of a lane that a plan leaves for addresses and indices.
 const ADDRESS_REGISTERS: u64 = 32;
 
 /// Log2 of the max number of times that a warp's code for one chunk of K issues the atom, fully unrolled (for plain
@@ -21,7 +21,7 @@ const ADDRESS_REGISTERS: u64 = 32;
 /// and a loop iterates over them.
 const MOST_WRITTEN: u32 = 10;
 
-/// The plan by which a block multiplies two matrices.
+/// The plan by which a block multiplies two matrices: the MMA atom, its repetitions, layouts and cost.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MmaPlan {
     /// The MMA problem that the plan solves: shape, element types, warps and constraints.
@@ -34,15 +34,15 @@ pub struct MmaPlan {
     pub b: LinearLayout,
     /// The layout of the accumulator, M x N.
     pub c: LinearLayout,
-    /// The layouts of the scales of `a`, M x blocks of K in a chunk, and of `b`, N x blocks; a block is the elements of
-    /// K that share a scale. `None` for an operand without scales.
+    /// Layouts of the scales of `a`, M x blocks of K in a chunk, and of `b`, N x blocks; a block is the elements of K
+    /// that share a scale. `None` for an operand without scales.
     pub scales: [Option<LinearLayout>; 2],
     /// The cost of the plan, in cycles and registers.
     pub cost: MmaCost,
     pub(super) atom: MmaAtom,
     pub(super) tiling: Tiling,
     pub(super) order: Order,
-    /// The target's instructions that convert operands.
+    /// Cast instructions of the target, by which the plan converts operands to the atom's element types.
     pub(super) native_casts: NativeCasts,
     width: u32,
     /// The register mode: 32-bit registers of a lane that the kernel must be compiled for; 0 for the target's default.
@@ -169,13 +169,13 @@ impl MmaPlan {
         std::iter::once(natural).chain((0..=most).filter(|&width| width != natural)).collect()
     }
 
-    /// The name of the instruction; `None` for plain multiply-adds.
+    /// Returns the name of the MMA instruction; `None` for plain multiply-adds.
     #[must_use]
     pub fn instruction(&self) -> Option<&str> {
         self.atom.row.as_deref()
     }
 
-    /// The name of the atom, for messages.
+    /// Returns the name of the MMA atom: of its instruction, or `multiply-adds`.
     #[must_use]
     pub fn atom_name(&self) -> &str {
         self.atom.name()
@@ -194,14 +194,15 @@ impl MmaPlan {
         [1 << (m + self.atom.group), 1 << n]
     }
 
-    /// The queue whose wait completes the MMAs; `None` if they complete at once.
+    /// Returns the queue (PTX: async group) that a wait must drain to complete the MMAs; `None` if they complete at
+    /// once.
     #[must_use]
     pub fn queue(&self) -> Option<Queue> {
         self.atom.queue
     }
 
-    /// Returns the bytes of shared memory that the operands take which the atom reads there; zero if both are in
-    /// registers.
+    /// Returns the size in bytes of the shared memory that holds one chunk of the operands that the atom reads from
+    /// there; 0 if both operands are in registers.
     #[must_use]
     pub fn shared_bytes(&self) -> u64 {
         let bytes = |(layout, operands): (&LinearLayout, &Operands)| match &operands.memory {
@@ -211,8 +212,8 @@ impl MmaPlan {
         [(&self.a, &self.atom.a), (&self.b, &self.atom.b)].map(bytes).iter().sum()
     }
 
-    /// The register mode: the number of 32-bit registers of a lane that the kernel must be compiled for; 0 for the
-    /// target's default. [`MmaPlan::emit_prologue`] requires it of the kernel.
+    /// Returns the register mode: the number of 32-bit registers of a lane that the kernel must be compiled for; 0 for
+    /// the target's default. [`MmaPlan::emit_prologue`] requires it of the kernel.
     #[must_use]
     pub fn registers(&self) -> u32 {
         self.registers

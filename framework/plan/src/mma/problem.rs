@@ -8,8 +8,8 @@ use tilewright_target::ElementType;
 
 use super::scale::Scale;
 
-/// The problem `c + a * b` of one tile in one block: [`MmaProblem::new`], then `with_` each further constraint. A
-/// setter of an optional value takes the value or an `Option`.
+/// The problem `c + a * b` of one tile in one block. Create it with [`MmaProblem::new`] and add constraints with the
+/// `with_` methods. Setters of optional values take the value or an `Option`.
 ///
 /// # Examples
 /// ```
@@ -27,9 +27,9 @@ use super::scale::Scale;
 pub struct MmaProblem {
     /// The sizes M, N and K, powers of two: `a` is M x K, `b` is K x N, the accumulator is M x N.
     pub shape: [u64; 3],
-    /// The element type of `a`.
+    /// Element type of `a` in memory, or in the registers of the MMA that produced it.
     pub a: ElementType,
-    /// The element type of `b`.
+    /// Element type of `b` in memory, or in the registers of the MMA that produced it.
     pub b: ElementType,
     /// For `a` and for `b`: whether adjacent elements in memory are adjacent along K; if not, along M or N. By default
     /// both are row-major, but `b` is column-major if its elements are narrower than a byte, so that the elements of a
@@ -62,12 +62,12 @@ pub struct MmaProblem {
     pub n_width: Option<u64>,
     /// The required layout of the result; `None` if any layout will do.
     pub result_layout: Option<LinearLayout>,
-    /// The name of the MMA atom: of an instruction, or of plain multiply-adds; `None` lets the planner choose the best.
+    /// Name of the MMA atom: an instruction of the target, or `multiply-adds`; `None` lets the planner choose the best.
     pub atom: Option<String>,
     /// The partition of the result over warps and lanes; `None` lets the planner choose the best.
     pub warp_partition: Option<WarpPartition>,
-    /// The number of 32-bit registers of a lane that the kernel is compiled for (register mode); `None` lets the
-    /// planner choose the smallest that suffices.
+    /// Number of 32-bit registers of a lane that the kernel is compiled for, on targets with several register modes;
+    /// `None` lets the planner choose the smallest that suffices.
     pub registers: Option<u32>,
 }
 
@@ -135,13 +135,13 @@ impl MmaProblem {
         Self { saturating, ..self }
     }
 
-    /// Sets the number of lanes of a warp.
+    /// Sets the number of lanes of a warp: a power of two.
     #[must_use]
     pub fn with_lanes(self, lanes: u32) -> Self {
         Self { lanes, ..self }
     }
 
-    /// Sets the number of warps of the block.
+    /// Sets the number of warps of the block: a power of two.
     #[must_use]
     pub fn with_warps(self, warps: u32) -> Self {
         Self { warps, ..self }
@@ -153,7 +153,8 @@ impl MmaProblem {
         Self { chained, ..self }
     }
 
-    /// Sets whether the dot belongs to a chain of dots.
+    /// Sets whether the dot belongs to a chain: its result is an operand of another dot, or one of its operands is the
+    /// result of another dot.
     #[must_use]
     pub fn with_in_chain(self, in_chain: bool) -> Self {
         Self { in_chain, ..self }
@@ -203,7 +204,7 @@ impl MmaProblem {
         Self { warp_partition: warp_partition.into(), ..self }
     }
 
-    /// Returns the element types of both operands.
+    /// Returns the element types of `a` and of `b`.
     pub(super) fn operand_types(&self) -> [ElementType; 2] {
         [self.a, self.b]
     }
@@ -270,14 +271,14 @@ fn check_scale(scale: Scale, operand: ElementType) -> Result<(), MmaError> {
     Ok(())
 }
 
-/// Max size of M, N or K, in elements.
+/// Max size of M, N, K, or of a block of K that shares a scale, in elements.
 const MOST: u64 = 1 << 16;
 
 /// The reason why an MMA problem has no plan.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum MmaError {
-    /// A size that is not a power of two, or too large; an error of the caller.
+    /// M, N, K or a width that is not a power of two, or too large; an error of the caller.
     #[error(
         "{size} is not a tile size: layouts are maps of bits, so M, N, K and the width along K are powers of two up to \
          {MOST}; pad the matrices, with zeros along K"
@@ -292,7 +293,7 @@ pub enum MmaError {
          block"
     )]
     Size {
-        /// Log2 of the number of elements.
+        /// Log2 of the number of elements of the matrix.
         bits: u32,
     },
     /// Scales that the operand's type does not support; an error of the caller.
@@ -301,23 +302,23 @@ pub enum MmaError {
          floating-point elements of at most eight bits"
     )]
     Scale {
-        /// The type of the scales.
+        /// Element type of the scales.
         scale: ElementType,
-        /// The type of the operand.
+        /// Element type of the operand.
         operand: ElementType,
     },
-    /// A number of threads that is not a power of two; an error of the caller.
+    /// A number of lanes or warps that is not a power of two; an error of the caller.
     #[error("{count} {what}: expected a power of two")]
     Threads {
-        /// The counted threads: lanes or warps.
+        /// `lanes` or `warps`.
         what: &'static str,
-        /// The rejected number.
+        /// The rejected number of lanes or warps.
         count: u32,
     },
-    /// No instruction of the target solves the problem.
+    /// No atom (instruction of the target, or plain multiply-adds) solves the problem.
     #[error("no candidate multiplies: {reasons}")]
     Impossible {
-        /// For each candidate (instruction), the reason why it is impossible.
+        /// For each rejected atom, the reason why it is impossible.
         reasons: String,
     },
     /// No plan moves an operand or the result to its layout.

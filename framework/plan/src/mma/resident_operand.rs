@@ -17,9 +17,9 @@ use super::scale::grouped;
 /// The stores of an operand in registers to the shared memory from which the atom reads it.
 #[derive(Debug, Clone)]
 pub struct OperandStore {
-    /// The plan of the stores.
+    /// Plan of the stores from registers to shared memory.
     pub access: SharedAccess,
-    /// Bytes of shared memory for the operand over all of K.
+    /// Size in bytes of the operand's shared memory, over all of K.
     pub bytes: u32,
     alignment: u32,
     side: usize,
@@ -29,10 +29,10 @@ pub struct OperandStore {
 }
 
 impl MmaPlan {
-    /// Returns the layout of the registers that have operand A (`side` 0) or B (1) over all of K, M x K or K x N. If
-    /// elements are narrower than a byte, it is the layout of their bytes, and registers with elements of the same byte
-    /// are replicas. `None` if any layout will do, because the atom reads the operand from shared memory and registers
-    /// can be stored one by one.
+    /// Returns the register layout of operand A (`side` 0, M x K) or B (1, K x N) over all of K. If elements are
+    /// narrower than a byte, it is the layout of their bytes, and registers with elements of the same byte are
+    /// replicas. `None` if any layout will do, because the atom reads the operand from shared memory and registers can
+    /// be stored one by one.
     ///
     /// # Errors
     /// [`MovementError`].
@@ -234,7 +234,8 @@ impl MmaPlan {
     }
 
     /// Extends a layout of one chunk to all of K, along the axis `k_axis`; new highest bits of the input dim `dim`
-    /// select the chunk. K is counted in groups of 2^`bits` elements.
+    /// select the chunk. If `bits` is not 0, the layout maps groups of 2^`bits` elements along K (elements that share a
+    /// byte).
     fn over_chunks(
         &self,
         layout: &LinearLayout,

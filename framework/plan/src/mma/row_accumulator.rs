@@ -10,9 +10,9 @@ use super::operands::{Operands, element_type};
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct InTensorMemory {
     pub moves: TensorMemoryMoves,
-    /// Columns of tensor memory for one tile of the atom.
+    /// Number of tensor-memory columns of one tile of the atom.
     pub columns: u64,
-    /// The fewest columns of tensor memory that can be allocated.
+    /// The smallest number of tensor-memory columns that the target can allocate.
     pub least_columns: u32,
 }
 

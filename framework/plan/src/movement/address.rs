@@ -25,7 +25,8 @@ pub struct ClusterBits {
     pub block: Value,
     /// Number of block bits in the thread index.
     pub block_bits: u32,
-    /// The constant value of the thread-index bits above the block.
+    /// Constant value of the thread-index bits above the block, which number groups of registers that load from the
+    /// same block.
     pub group: u64,
 }
 
@@ -46,8 +47,8 @@ impl ThreadIndices {
         Self { cluster: Some(cluster), ..self }
     }
 
-    /// Splits the columns of a matrix by index value (lane, warp, block). Also returns the constant product of the
-    /// remaining columns with the thread-index bits above the block.
+    /// Splits the columns of a matrix among the lane, warp and block index. Also returns the product of the remaining
+    /// columns with the constant thread-index bits above the block.
     fn index_terms(self, columns: &[u64]) -> (IndexTerms<'_>, u64) {
         let (lanes, warps) = columns.split_at(columns.len().min(self.lane_bits as usize));
         let Some(cluster) = self.cluster else {
@@ -148,16 +149,16 @@ pub fn emit_product(builder: &mut Builder, value: Value, columns: &[u64]) -> Val
     sum_with(builder, sum, 0)
 }
 
-/// Emits byte addresses: the product over F2 of a matrix and the thread index, plus (over F2) a constant, plus padding.
-/// The part that depends on the thread is computed once for each constant that shares bits with it; other constants
-/// become immediates.
+/// Emits byte addresses: the product over F2 of a matrix and the thread index, xor a constant, plus padding. The part
+/// that depends on the thread is computed once for each set of constant bits that overlap it; the other bits of a
+/// constant become the immediate offset.
 #[derive(Debug)]
 pub struct LinearAddress {
     base: Value,
     thread_offset: Value,
     thread_bits: u64,
     element_bytes: u64,
-    /// The paddings, with interval and size in bytes.
+    /// The paddings; interval and size are in bytes.
     padding: Vec<Padding>,
     pointers: Vec<(u64, Value)>,
 }

@@ -1,15 +1,15 @@
-//! Origins of the 2-D blocks that an instruction accesses, if several blocks cover a two-dimensional layout. An origin
-//! is the sum of coordinates that the registers outside of a block add, and the warps.
+//! Origins (first coordinates) of the 2-D blocks that an instruction accesses when several blocks cover a tile. An
+//! origin is the sum of the coordinates that the register bits outside of a block add and those that the warp bits add.
 
 use tilewright_kernel::{Binary, Builder, SpecialRegister, Value};
 
 /// The origins (first coordinates) of the 2-D blocks that cover a tile.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct BlockOrigins {
-    /// Number of registers of a lane.
+    /// Number of registers of a lane in the tile's layout.
     registers: usize,
-    /// For each distinct origin within a warp: the first registers of all replicas of its block, and the coordinates
-    /// (dim0, dim1) of the origin.
+    /// The distinct origins within a warp, as (dim0, dim1). The list before each origin has the first register of its
+    /// block, and of every replica of the block.
     each: Vec<(Vec<u64>, [u64; 2])>,
     warps: Vec<[u64; 2]>,
 }
@@ -46,7 +46,7 @@ impl BlockOrigins {
         Some(Self { registers: 1 << registers.len(), each, warps: warps.to_vec() })
     }
 
-    /// Number of registers of a lane.
+    /// Returns the number of registers of a lane in the tile's layout.
     pub(super) fn registers(&self) -> usize {
         self.registers
     }

@@ -1,8 +1,9 @@
 //! Loads of a tile of a matrix in global memory by instructions that address 2-D blocks, straight into a layout.
 //!
 //! An instruction fits if the layout is divisible by the layout of its result (left division): equal lanes, and the
-//! block's registers among the layout's. All other registers, and the warps, must be whole blocks apart. If the
-//! instruction's elements are wider than the matrix', each of them is several neighbours along a row.
+//! block's registers among the layout's. All other registers, and the warps, must move by multiples of the block's
+//! size. If the instruction's elements are wider than those of the matrix, each of them holds several neighbours along
+//! a row.
 
 use super::PlanContext;
 use super::block_begins::BlockOrigins;
@@ -13,17 +14,17 @@ use tilewright_target::{BlockMatrix, BlockOperand, Instruction, InstructionKind,
 /// A matrix in global memory from which tiles are loaded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BlockSource {
-    /// Sizes of the matrix along dim0 and dim1.
+    /// Sizes of the matrix along dim0 and dim1, in elements.
     pub shape: [u64; 2],
     /// The axis (0 or 1) along which elements are contiguous in memory.
     pub minor: usize,
     /// Distance from one row to the next, in elements; a row runs along `minor`.
     pub pitch: u64,
-    /// Alignment of the matrix, in bytes.
+    /// Alignment of the matrix's address, in bytes.
     pub alignment: u64,
 }
 
-/// A plan of loading a tile by instructions that address 2-D blocks.
+/// The plan by which a block loads a tile of a matrix with instructions that address 2-D blocks.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BlockLoadPlan {
     /// The name of the instruction that loads a 2-D block.
@@ -37,16 +38,16 @@ pub struct BlockLoadPlan {
     element_bits: u32,
     block: BlockOperand,
     operands: Vec<Operand>,
-    /// For each bit of the register index in the instruction's result, counted in elements of the matrix, the register
-    /// bit of the layout that takes its place.
+    /// For each bit of the element index within the instruction's result of one lane, the register-index bit (as a
+    /// mask) of the layout that has the same element.
     block_registers: Vec<u64>,
     begins: BlockOrigins,
 }
 
 impl BlockLoadPlan {
-    /// Plans the loads of fewest instructions, then fewest transactions, then fewest cycles if known; then the first
-    /// instruction of the table wins. `None` if no instruction loads tiles of `layout`, which maps registers, lanes and
-    /// warps to two axes.
+    /// Plans the loads of a tile in `layout`, which maps registers, lanes and warps to two axes. Takes the instruction
+    /// that is issued least often, then the one with the fewest transactions, then with the fewest cycles, then the
+    /// first of the table. `None` if no instruction loads tiles of this layout.
     #[must_use]
     pub fn new(
         layout: &LinearLayout,
@@ -212,7 +213,7 @@ fn own_registers(result: &LinearLayout, layout: &LinearLayout, within: u64, mino
 }
 
 impl BlockSource {
-    /// Converts a coordinate pair (number of the row, position in the row) to (dim0, dim1).
+    /// Converts a pair (index of a row, position within the row) to coordinates (dim0, dim1).
     fn along_axes(&self, [down, along]: [u64; 2]) -> [u64; 2] {
         if self.minor == 1 { [down, along] } else { [along, down] }
     }

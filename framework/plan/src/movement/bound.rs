@@ -106,8 +106,8 @@ pub(super) fn fewest_accesses(context: &PlanContext<'_>, direction: Direction, b
 struct AccessInstruction {
     /// Bits that one lane moves in one access.
     bits_per_lane: u64,
-    /// Log2 of the number of slots of an access (contiguous memory at one address); `None` if each lane addresses its
-    /// own slot.
+    /// Log2 of the number of slots of an access; a slot is contiguous memory at one address. `None` for plain accesses:
+    /// each lane addresses its own slot.
     segment_bits: Option<u32>,
     /// Log2 of the number of slots that one wavefront serves; such a set of slots is a phase.
     phase_bits: u32,

@@ -2,7 +2,7 @@
 
 use tilewright_target::{Instruction, TargetDescription};
 
-/// A target, its instructions and the limits that plans must keep.
+/// The input that all planners share: a target, its instructions and the limits that plans must keep.
 #[derive(Debug, Clone, Copy)]
 pub struct PlanContext<'a> {
     /// The target for which plans are made.
@@ -14,8 +14,8 @@ pub struct PlanContext<'a> {
     /// The number of 32-bit registers of a lane that the kernel is compiled for (register mode); `None` lets plans of
     /// MMAs choose the smallest that suffices.
     pub registers: Option<u32>,
-    /// Whether threads that hold replicas may share the work of a store by selects. Copies that bypass the registers
-    /// cannot, since nothing can be selected.
+    /// Whether threads that hold replicas may divide the work of a store; selects then choose the elements that each
+    /// stores. False for asynchronous copies, whose data never are in registers.
     pub(crate) shares_replicas: bool,
     /// Number of blocks of the cluster that executes a program, a power of two: the size of the layouts' block dim.
     pub blocks: u32,
@@ -55,12 +55,13 @@ impl<'a> PlanContext<'a> {
         Self { registers, ..self }
     }
 
-    /// Returns the context for stores whose values do not pass the registers, so that no select chooses among them.
+    /// Returns the context for asynchronous copies: their data bypass the registers, so selects cannot divide the work
+    /// among replicas.
     pub(crate) fn without_sharing(self) -> Self {
         Self { shares_replicas: false, ..self }
     }
 
-    /// Returns the context of one of several plans in a block: each of the `movements` plans gets an equal share of the
+    /// Returns the context of one of `movements` plans that run in the same block; each gets an equal share of the
     /// shared memory.
     pub(super) fn divide_scratch(self, movements: usize) -> Self {
         self.with_scratch(self.scratch_bytes / movements.max(1) as u64)

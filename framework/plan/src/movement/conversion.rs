@@ -11,11 +11,11 @@ use super::check::{check_block, check_element, check_hardware, check_size};
 /// One of the two layouts of a conversion, as the packed tensor coordinates that its input bits add.
 #[derive(Debug, Clone)]
 pub struct Side {
-    /// The packed coordinate of each register bit.
+    /// For each register bit, the packed tensor coordinate that it adds (over F2).
     pub(super) registers: Columns,
-    /// The packed coordinates that the lane bits, then the warp bits add.
+    /// For each lane bit, then each warp bit, the packed tensor coordinate that it adds (over F2).
     pub(super) threads: Columns,
-    /// The packed coordinate of each block bit.
+    /// For each block bit, the packed tensor coordinate that it adds (over F2).
     pub(super) blocks: Columns,
 }
 
@@ -83,18 +83,18 @@ impl ConversionProblem {
         Self { src: src.clone(), dst: dst.clone(), origin: origin(src, dst), ..*self }
     }
 
-    /// Number of warps of a block.
+    /// Returns the number of warps of a block.
     #[must_use]
     pub fn warps(&self) -> u64 {
         1 << self.warp_bits
     }
 
-    /// Number of bytes of an element.
+    /// Returns the number of bytes of an element.
     pub(super) fn element_bytes(&self) -> u64 {
         u64::from(self.element.bits() / 8)
     }
 
-    /// The mask of the lane bits in a thread index.
+    /// Returns the mask of the lane bits in a thread index.
     pub(super) fn lane_mask(&self) -> u64 {
         (1 << self.lane_bits) - 1
     }
@@ -144,8 +144,8 @@ impl<'a> Holders<'a> {
         Some(Position { register, thread: solution >> self.register_bits })
     }
 
-    /// Returns the source position of `element`, which thread bit number `bit` of the destination adds; of several
-    /// replicas the nearest. `None` if the block has no replica.
+    /// Returns the source position of `element`, the element that bit `bit` of the destination's thread index adds; of
+    /// several replicas the nearest. `None` if the block does not hold the element.
     pub(super) fn nearest(&self, bit: usize, element: u64) -> Option<Position> {
         let own = 1u64 << bit;
         // Both sides have the same element at this thread bit: it does not move.

@@ -1,9 +1,9 @@
 //! Matches shared-memory layouts against the canonical layouts of an instruction's matrix descriptor (wgmma, tcgen05).
 //!
-//! The memory layout is divided from the left by the operand's tile. After the XOR swizzle is undone, each bit of a
-//! coordinate in the tile must move the address by the stride that the descriptor states for it, and each bit above the
-//! tile by a power of two, which then moves the start address. Addresses are sums without carries, so they are sums
-//! over F2.
+//! The memory layout is divided from the left by the operand's tile. After the XOR swizzle is undone, each coordinate
+//! bit within the tile must move the address by the stride that the descriptor has for it. Each bit above the tile must
+//! move it by a power of two, which the descriptor's start address then includes. Addresses are sums without carries,
+//! so they are also sums over F2.
 
 use thiserror::Error;
 
@@ -15,7 +15,7 @@ use tilewright_target::{CanonicalLayout, DescriptorFields, MemoryOperand, Stride
 /// The values of the matrix descriptor's fields for a memory layout that consists of tiles of an instruction's operand.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DescriptorMatch {
-    /// The index of the canonical layout among those of the operand.
+    /// Index of the matching canonical layout in `MemoryOperand::layouts`.
     pub canonical_layout: usize,
     /// The strides in the descriptor, in bytes, in the order of its stride fields.
     pub strides: Vec<u64>,
@@ -32,7 +32,7 @@ pub enum DescriptorMismatch {
     /// The elements are narrower than a byte, which memory layouts cannot express.
     #[error("memory layouts have elements of whole bytes; the operand's are narrower")]
     NarrowElements,
-    /// The memory layout has no inverse.
+    /// The memory layout cannot be inverted: it maps two offsets to one element, or lacks elements.
     #[error(transparent)]
     Layout(#[from] LayoutError),
     /// The memory layout is not that of a matrix: it has other axes than dim0 and dim1.

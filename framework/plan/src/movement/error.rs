@@ -12,7 +12,7 @@ pub(super) const MOST_REGISTER_BITS: u32 = 16;
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum MovementError {
-    /// A layout operation fails.
+    /// An operation of the layout algebra fails, e.g. because the shapes of the tensors differ.
     #[error(transparent)]
     Layout(#[from] LayoutError),
     /// A layout has an input dim that no distributed layout has.
@@ -58,7 +58,7 @@ pub enum MovementError {
     Registers {
         /// The layout with too many registers: `source`, `destination` or `tensor`.
         side: &'static str,
-        /// Log2 of the number of elements of a lane.
+        /// Log2 of the number of elements that a lane would hold.
         bits: u32,
     },
     /// The tensor is too large for planners, which enumerate its elements.
@@ -78,9 +78,9 @@ pub enum MovementError {
         "basis {bit} of {dim} moves along {axis} and along other axes at once: convert to a layout whose bases move along one axis each"
     )]
     MixedAxis {
-        /// The input dim of the basis.
+        /// The input dim of the basis: register, lane, warp or block.
         dim: Dim,
-        /// The index of the basis in the input dim.
+        /// Index of the input bit within this dim.
         bit: u32,
         /// The axis of the reduction.
         axis: Dim,

@@ -14,7 +14,7 @@ const BYTES: u32 = 8;
 /// Mbarriers at which the MMAs of a block complete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MmaBarriers {
-    /// A pointer to the first mbarrier.
+    /// Shared-memory pointer to the first mbarrier.
     first: Value,
     /// Log2 of the number of mbarriers.
     bits: u32,
@@ -35,7 +35,7 @@ impl MmaBarriers {
         barriers
     }
 
-    /// Number of groups that may be unfinished at a commit, including the committed one.
+    /// Returns the number of mbarriers, which is the max number of groups of MMAs that may be in flight after a commit.
     #[must_use]
     pub fn groups(&self) -> u32 {
         1 << self.bits
@@ -65,14 +65,14 @@ impl MmaBarriers {
         emit_on_first_warp(builder, None, |builder| self.emit_invalidate(builder));
     }
 
-    /// Emits the running warp's commit of its MMAs as a part of the group with this number.
+    /// Emits the running warp's commit of its MMAs as a part of the group with the index `group`.
     pub fn emit_commit(&self, builder: &mut Builder, queue: Queue, group: Value) {
         let pointer = self.of_group(builder, group);
         builder.mbarrier_commit(queue, pointer);
     }
 
-    /// Emits a wait for the group with this number; a number below zero returns at once. Returns the parity that it
-    /// waits for.
+    /// Emits a wait for the group with the index `group`; a wait for a negative index returns at once. Returns the
+    /// parity of the mbarrier's phase for which it waits.
     pub fn emit_wait(&self, builder: &mut Builder, group: Value) -> Value {
         let pointer = self.of_group(builder, group);
         let phase = if self.bits == 0 { group } else { builder.binary_const(Binary::ShrU, group, self.bits) };

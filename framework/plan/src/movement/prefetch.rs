@@ -35,16 +35,16 @@ pub struct PrefetchSpec {
     pub warps: u64,
 }
 
-/// A plan to prefetch a tile.
+/// The plan by which a block prefetches one tile of a matrix from global memory into a cache.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PrefetchPlan {
-    /// The name of the prefetch instruction.
+    /// Name of the prefetch instruction.
     pub instruction: String,
     /// Rows and columns of the block that one instruction prefetches, in elements of the matrix.
     pub block: [u64; 2],
-    /// Number of blocks of a tile along rows and along columns.
+    /// Numbers of blocks that cover a tile: down the rows and across the columns.
     pub blocks: [u64; 2],
-    /// Numbers of operations that a warp executes for one tile; the max over the warps.
+    /// Numbers of operations that a warp executes to prefetch one tile; the max over the warps.
     pub counts: Counts,
     /// Rejected instructions, each with the reason.
     pub rejected: Vec<Rejected<String>>,
@@ -54,8 +54,8 @@ pub struct PrefetchPlan {
     scale: u32,
 }
 
-/// Plans the prefetch of fewest instructions per warp. Ties are decided by fewest bytes beyond the tile, then by the
-/// widest elements of the instruction, then by the order of the table.
+/// Plans the prefetch of a tile by the instruction that a warp issues least often. Ties are decided by the fewest bytes
+/// beyond the tile, then by the widest elements of the instruction, then by the order of the table.
 ///
 /// # Errors
 /// [`MovementError::Impossible`] if no instruction prefetches tiles of this matrix, [`MovementError::Memory`] for sizes
@@ -115,7 +115,7 @@ impl PrefetchPlan {
         (self.counts.prefetches, brought - self.problem.tile.iter().product::<u64>(), self.scale)
     }
 
-    /// Returns the request that this plan serves.
+    /// Returns the request for which this plan was made.
     #[must_use]
     pub fn problem(&self) -> PrefetchSpec {
         self.problem
@@ -164,8 +164,8 @@ impl PrefetchPlan {
 }
 
 impl PrefetchSpec {
-    /// Creates a request by one warp for a matrix whose rows follow each other without a gap, aligned to its elements.
-    /// `tile` and `matrix` are numbers of rows and columns.
+    /// Creates a request for a block of one warp. The rows of the matrix follow each other without a gap, and its
+    /// address is aligned to its elements. `tile` and `matrix` are numbers of rows and columns.
     #[must_use]
     pub fn new(tile: [u64; 2], matrix: [u64; 2], element_bits: u32) -> Self {
         let alignment = u64::from(element_bits.div_ceil(8));

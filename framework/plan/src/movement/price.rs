@@ -41,7 +41,7 @@ pub fn price_in_wavefronts(counts: &Counts) -> f64 {
     single_cost_ops as f64 + (counts.permutes + counts.selects) as f64 / 4.0 + 10.0 * barriers as f64
 }
 
-/// Number of shared-memory accesses that a warp issues.
+/// Returns the number of shared-memory accesses that a warp issues.
 pub(super) fn accesses(counts: &Counts) -> u64 {
     counts.shared_stores + counts.shared_loads + counts.matrix_stores + counts.matrix_loads
 }

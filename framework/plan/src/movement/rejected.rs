@@ -7,20 +7,20 @@ use std::fmt::Display;
 pub struct Rejected<C> {
     /// The candidate: a kind of conversion, or the name of an instruction.
     pub candidate: C,
-    /// Reason of the rejection.
+    /// Reason of the rejection, as text for messages.
     pub reason: String,
 }
 
 impl<C: Display> Rejected<C> {
-    /// Joins every candidate with its reason to one text.
+    /// Returns one text with every candidate and its reason.
     #[must_use]
     pub fn list(rejected: &[Self]) -> String {
         let each = rejected.iter().map(|one| format!("{}: {}", one.candidate, one.reason));
         each.collect::<Vec<_>>().join("; ")
     }
 
-    /// Joins the distinct reasons to one text, each with the first candidate that has it and the number of further such
-    /// candidates.
+    /// Returns one text with every distinct reason, the first candidate that has it, and the number of other candidates
+    /// with the same reason.
     #[must_use]
     pub fn summary(rejected: &[Self]) -> String {
         let mut each: Vec<(&Self, usize)> = Vec::new();

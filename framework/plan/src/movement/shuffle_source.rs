@@ -15,8 +15,8 @@ pub(super) enum Source {
 }
 
 impl Source {
-    /// Returns the source for reads from the lane whose index differs in the bits of `mask`: a constant xor if the
-    /// target can shuffle by it, else an emitted lane index.
+    /// Returns the source for reads from the lane whose index differs from the reading lane's in the bits of `mask`: a
+    /// constant xor if the target has a shuffle by this xor, else a lane index that is emitted.
     pub(super) fn across(builder: &mut Builder, thread: ThreadIndices, mask: u32, xors: LaneXors) -> Self {
         if xors.contains(u64::from(mask)) {
             return Self::Across(mask);

@@ -4,14 +4,14 @@ use tilewright_kernel::Counts;
 
 use super::{CountLowerBounds, SharedBits};
 
-/// Counts, shared memory, cost and lower bound of a plan.
+/// Counts, shared memory, cost and lower bound of a plan of data movement.
 #[derive(Debug, Clone, Default)]
 pub struct PlanStats {
     /// Numbers of operations that a warp executes; the max over the warps.
     pub counts: Counts,
-    /// Bytes of shared memory that the plan allocates in a block.
+    /// Bytes of shared memory that the plan allocates for a block.
     pub shared_bytes: u64,
-    /// Bits that one lane moves through shared memory.
+    /// Bits that one lane stores to, and loads from, shared memory.
     pub shared_bits: SharedBits,
     /// Predicted cycles of a block by the [cost model](crate::cost), with the combining operations of reductions and
     /// scans.

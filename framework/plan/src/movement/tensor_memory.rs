@@ -13,16 +13,16 @@ use tilewright_target::{Instruction, InstructionKind, Operand, Queue, TargetDesc
 /// Number of bits of a register and of a column of tensor memory.
 const WORD: u32 = 32;
 
-/// A plan of loads and stores of a tile in tensor memory. Each word is in one register of a warp; a replica of it in
-/// another warp is in the same register.
+/// A plan of loads and stores of a tile in tensor memory. Each word of the tile is in one register of a warp; if
+/// another warp holds a replica of the word, it is in the same register there.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TensorMemoryMoves {
-    /// The register layout: from (register, lane, warp) to the tile. A register of this layout is as wide as one
-    /// position.
+    /// Register layout: from (register, lane, warp) to the tile. Its registers are counted in elements of the tile's
+    /// width; 2^`word_bits` of them share one 32-bit register.
     pub registers: LinearLayout,
-    /// Log2 of the number of positions in a 32-bit word.
+    /// Log2 of the number of tile elements in a 32-bit word.
     pub word_bits: u32,
-    /// The names of the load instruction and of the store instruction.
+    /// Names of the load instruction and of the store instruction, in this order.
     pub instructions: [String; 2],
     /// Log2 of the number of words that one instruction moves for each lane.
     pub issue_bits: u32,
@@ -52,7 +52,7 @@ pub struct TensorMemoryMoveTable {
     known: Vec<(TensorMemoryOperand, Vec<TensorMemoryMoves>)>,
 }
 
-/// The instructions that a plan must have.
+/// Which instructions a plan needs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Use {
     /// A load and a store; neither may reach a position without an element.

@@ -8,9 +8,9 @@ use super::mma_barriers::MmaBarriers;
 /// An allocation of columns of tensor memory, and the mbarriers of the MMAs that accumulate there.
 #[derive(Debug, Clone, Copy)]
 pub struct TensorMemoryAllocation {
-    /// The address of the first column, an `i32`.
+    /// Tensor-memory address of the first column, an `i32`.
     pub address: Value,
-    /// The mbarriers at which MMAs complete.
+    /// Mbarriers at which the MMAs complete that accumulate in these columns.
     pub barriers: MmaBarriers,
     columns: u32,
 }

@@ -12,14 +12,14 @@ const WORD_BITS: u32 = 32;
 /// associative; for a reduction also commutative.
 pub type Combine<'a> = dyn FnMut(&mut Builder, &[Value], &[Value]) -> Vec<Value> + 'a;
 
-/// Number of 32-bit words that `elements` elements of `element_bits` bits fill: elements of less than 32 bits are
-/// packed.
+/// Returns the number of 32-bit words that `elements` elements of `element_bits` bits fill; elements of less than 32
+/// bits are packed.
 pub(super) fn words(element_bits: u32, elements: u64) -> u64 {
     (elements * u64::from(element_bits)).div_ceil(u64::from(WORD_BITS))
 }
 
-/// Emits shuffles by which a lane reads the `tuples` of the lane `source`, with several narrow elements of one tensor
-/// in a word; returns the received tuples.
+/// Emits shuffles by which a lane reads the `tuples` of the lane `source`; several narrow elements of one tensor share
+/// a word. Returns the received tuples.
 pub(super) fn emit_shuffle_tuples(builder: &mut Builder, source: Source, tuples: &[Vec<Value>]) -> Vec<Vec<Value>> {
     let tensors = tuples.first().map_or(0, Vec::len);
     let mut received: Vec<Vec<Value>> = vec![Vec::with_capacity(tensors); tuples.len()];

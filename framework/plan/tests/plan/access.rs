@@ -1,5 +1,5 @@
-//! Tests of stores to and loads from shared memory of a given layout, on an invented machine: memory and registers hold
-//! the elements of both layouts, and the executed counts equal those of the plan.
+//! Tests of stores to and loads from shared memory of a given layout, on the small test target: memory and registers
+//! hold the elements of both layouts, and the executed counts equal those of the plan.
 
 use tilewright_testkit::test_targets;
 
@@ -37,7 +37,7 @@ proptest! {
 
 #[test]
 fn registers_in_any_order_make_a_vector() {
-    // The two low offset bits are register bits 2 and 0: four words at a time.
+    // The two low offset bits are register bits 2 and 0, so one access moves four words.
     let registers = distributed(&[2, 32, 1, 4, 8, 16], 0, 6);
     let (store, load) = check(&registers, &memory(&[1, 2, 4, 8, 16, 32], &[]), 32);
     assert_eq!((store.vector_elements, load.vector_elements), (4, 4));
@@ -56,7 +56,7 @@ fn a_column_of_a_plain_layout_conflicts_and_padding_cures_it() {
     let (padded, _) = check(&columns, &memory(&offsets, &[(8, 1)]), 32);
     assert_eq!(padded.stats.counts.wavefronts_stored, 2);
     assert_eq!(padded.stats.above_bound, None);
-    // Or an XOR swizzle: the row is added to the column.
+    // An XOR swizzle instead of padding: the row index is added (xor) to the column index.
     let (swizzled, _) = check(&columns, &memory(&[1, 2, 4, 8 ^ 1, 16 ^ 2, 32 ^ 4], &[]), 32);
     assert_eq!((swizzled.stats.counts, swizzled.stats.above_bound), (padded.stats.counts, None));
 }
@@ -83,7 +83,7 @@ fn invalid_inputs_are_errors() {
 
 #[test]
 fn memory_that_no_block_has_is_refused() {
-    // 2048 words fill the 8 KiB of a block; padded they do not fit.
+    // 2048 words fill the 8 KiB of shared memory of a block; with padding they do not fit.
     let columns: Vec<u64> = (0..11).map(|bit| 1 << bit).collect();
     let registers = distributed(&columns, 0, 11);
     check(&registers, &memory(&columns, &[]), 32);

@@ -1,4 +1,4 @@
-//! Tests of conversions across the blocks of a cluster on an invented machine: every block holds the elements of the
+//! Tests of conversions across the blocks of a cluster on the small test target: every block holds the elements of the
 //! destination layout. The executed counts equal those of the plan, which are not below its lower bound.
 
 use tilewright_testkit::test_targets;
@@ -40,7 +40,7 @@ fn only(src: &LinearLayout, dst: &LinearLayout, bits: u32) -> ConversionPlan {
     plans.into_iter().next().expect("a plan")
 }
 
-/// Returns an invertible matrix: the identity with some columns added to others.
+/// Returns an invertible matrix over F2: the identity, with column `b` added to column `a` for each step `(a, b)`.
 fn mixed(bits: usize, steps: &[(usize, usize)]) -> Vec<u64> {
     let mut columns: Vec<u64> = (0..bits).map(|bit| 1 << bit).collect();
     for &(from, to) in steps {
@@ -126,7 +126,7 @@ fn of_two_blocks(registers: &[u64], lanes: [u64; 3], block: u64) -> LinearLayout
 
 #[test]
 fn a_register_bit_and_the_block_bit_are_swapped() {
-    // Each thread has two elements; one of them is in the other block afterwards.
+    // Each thread has two elements; the conversion moves one of them to the other block.
     let (src, dst) = (of_two_blocks(&[8], [1, 2, 4], 16), of_two_blocks(&[16], [1, 2, 4], 8));
     let plan = only(&src, &dst, 32);
     let expected = Counts {
@@ -144,7 +144,7 @@ fn a_register_bit_and_the_block_bit_are_swapped() {
 
 #[test]
 fn loads_go_to_the_own_block_where_it_has_the_element() {
-    // Register 1 is in the other block for the first block, in the own one for the second.
+    // The source of register 1 is in the other block for the first block, and in its own memory for the second.
     let (src, dst) = (of_two_blocks(&[8], [1, 2, 4], 16), of_two_blocks(&[16], [1, 2, 4], 8));
     let plan = only(&src, &dst, 32);
     let text = conversion_kernel("k", [&src, &dst], 32, &plan, PlanContext::new(&test_target()))
@@ -160,7 +160,7 @@ fn loads_go_to_the_own_block_where_it_has_the_element() {
 
 #[test]
 fn copies_of_all_blocks_are_shared_out_without_leaving_the_block() {
-    // Both blocks hold all elements and keep half of them each; the half depends on the block.
+    // Each block holds all elements and keeps half of them; the half depends on the block's index.
     let (src, dst) = (layout(5, [&[8, 16], &[1, 2, 4], &[], &[0]]), of_two_blocks(&[8], [1, 2, 4], 16));
     let plan = only(&src, &dst, 32);
     assert_eq!((plan.path, plan.blocks()), (ConversionKind::Shared, 2));
@@ -237,6 +237,7 @@ fn a_cluster_barrier_has_the_cost_of_the_target() {
     let mut barrier = target.costs.block_barrier.clone();
     barrier.latency += 100.0;
     target.costs.cluster_barrier = Some(barrier);
-    // Two cluster barriers, in whose latency the warps of four blocks work.
+    // Each of two cluster barriers has 100 cycles more latency than a block barrier; the cost model divides latency by
+    // at least four warps.
     assert_eq!(cost(&target), as_of_block + 200.0 / 4.0);
 }

@@ -1,6 +1,6 @@
-//! Tests of conversions on an invented machine: every candidate for every pair of layouts puts every element where the
-//! destination layout has it, replicas included. The executed counts equal those of the plan, which are not below its
-//! lower bound. The machine has instructions that move tiles between registers and shared memory.
+//! Tests of conversions on the small test target: every candidate for every pair of layouts puts every element where
+//! the destination layout has it, replicas included. The executed counts equal those of the plan, which are not below
+//! its lower bound. The target has instructions that move tiles between registers and shared memory.
 
 use tilewright_testkit::test_targets;
 
@@ -12,7 +12,8 @@ use tilewright_plan::movement;
 use tilewright_plan::movement::{ConversionKind, ConversionPlan, PlanContext};
 use tilewright_verify::{check_emulated, conversion_case};
 
-/// Checks every candidate for a conversion, with and without instructions; returns the plans for the unchanged machine.
+/// Checks every candidate for a conversion, with and without instructions; returns the plans for the target without
+/// changes.
 fn check_all(src: &LinearLayout, dst: &LinearLayout, bits: u32) -> Vec<ConversionPlan> {
     let (target, instructions) = (test_target(), rows());
     for lanes in [&[2][..], &[1, 4]] {
@@ -92,7 +93,7 @@ fn layout(bits: usize, warp_bits: usize, order: &[usize], images: &[u64]) -> Lin
     LinearLayout::from_bases(&bases, &[(Dim::tensor(0), 4), (Dim::tensor(1), 1 << (bits - 2))]).expect("sizes fit")
 }
 
-/// Returns an invertible matrix: the identity with some columns added to others.
+/// Returns an invertible matrix over F2: the identity with some columns added to others.
 fn mixed(bits: usize, steps: &[(usize, usize)]) -> Vec<u64> {
     let mut columns: Vec<u64> = (0..bits).map(|bit| 1 << bit).collect();
     for &(from, to) in steps {
@@ -172,7 +173,7 @@ fn a_permutation_of_lanes_is_one_shuffle_a_word() {
 
 #[test]
 fn the_transpose_of_seed_figure_5_needs_no_conflicts() {
-    // A square tensor of 32-bit elements, rows in the lanes of one layout, columns in the other's.
+    // A square tensor of 32-bit elements: a lane holds a row in one layout, a column in the other.
     let src = layout(6, 0, &[0, 1, 2, 3, 4, 5], &mixed(6, &[]));
     let dst = layout(6, 0, &[3, 4, 5, 0, 1, 2], &mixed(6, &[]));
     let plans = movement::conversion_candidates(&src, &dst, 32, &test_target()).expect("sound").0;
@@ -185,8 +186,8 @@ fn the_transpose_of_seed_figure_5_needs_no_conflicts() {
 
 #[test]
 fn columns_of_narrow_elements_are_moved_as_tiles() {
-    // A square tensor of 16-bit elements, rows in the lanes of one layout, columns in the other's: no two elements of a
-    // lane are contiguous on both sides.
+    // A square tensor of 16-bit elements: a lane holds a row in one layout, a column in the other, so no two elements
+    // of a lane are contiguous on both sides.
     let src = layout(6, 0, &[0, 1, 2, 3, 4, 5], &mixed(6, &[]));
     let dst = layout(6, 0, &[3, 4, 5, 0, 1, 2], &mixed(6, &[]));
     let by = |matrix: bool| {
@@ -204,7 +205,7 @@ fn columns_of_narrow_elements_are_moved_as_tiles() {
 
 #[test]
 fn scratch_that_does_not_fit_is_used_in_rounds() {
-    // 512 elements of 8 bytes are 4096 bytes; the conversion gets 2048.
+    // 512 elements of 8 bytes are 4096 bytes; the conversion may use 2048 bytes of shared memory.
     let src = layout(9, 0, &[0, 1, 2, 3, 4, 5, 6, 7, 8], &mixed(9, &[]));
     let dst = layout(9, 0, &[3, 4, 5, 0, 1, 2, 6, 7, 8], &mixed(9, &[]));
     let target = test_target();
@@ -212,7 +213,7 @@ fn scratch_that_does_not_fit_is_used_in_rounds() {
     let plans = movement::conversion_candidates(&src, &dst, 64, context).expect("sound").0;
     let shared = plans.iter().find(|plan| plan.path == ConversionKind::Shared).expect("possible");
     assert_eq!(shared.stats.shared_bytes, 2048);
-    // Store, wait, load, wait, store, wait, load.
+    // Two rounds need three barriers: after the first stores, after the first loads and after the second stores.
     assert_eq!(shared.stats.counts.warp_barriers, 3);
     check_all(&src, &dst, 64);
 }

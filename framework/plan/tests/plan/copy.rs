@@ -1,5 +1,6 @@
-//! Tests of copies from global to shared memory on an invented machine: the requested elements are in memory, also with
-//! several stages; the executed counts equal those of the plan; every synchronization is needed.
+//! Tests of copies from global to shared memory on the small test target: the requested elements are in memory, also
+//! with several stages; the executed counts equal those of the plan; a kernel without any one of its synchronizations
+//! fails.
 
 use tilewright_testkit::test_targets;
 
@@ -110,7 +111,7 @@ fn the_widest_row_that_fits_wins() {
     let reason = "slots are not aligned as its addresses must be";
     assert!(copy.rejected.iter().all(|rejected| rejected.reason == reason), "{:?}", copy.rejected);
     assert_eq!(copy.rejected.len(), 2);
-    // Rejected candidates give their cost as the reason.
+    // A candidate that is slower than the chosen one is rejected with its cost as the reason.
     let narrow_first: Vec<_> = test_instructions().into_iter().rev().collect();
     let copy = planned(&plain(), 32, 1, &narrow_first[2..]).expect("a copy");
     assert_eq!((copy.instruction(), copy.rejected.len()), (Some("copy16"), 0));
@@ -127,7 +128,7 @@ fn lanes_that_follow_each_other_fetch_what_belongs_there() {
     let copy = planned(&swizzled(), 32, 1, &consecutive()).expect("a copy");
     assert_eq!((copy.instruction(), copy.accesses(), copy.transactions), (Some("follow4"), 8, 8));
     proved(&swizzled(), 32, &copy, ONCE, &consecutive());
-    // Padding within the contiguous writes of a warp.
+    // Padding within the contiguous writes of a warp, which such an instruction cannot do.
     let padded = memory(&[1, 2, 4, 8, 16, 32], &[(4, 4)]);
     let copy = planned(&padded, 32, 1, &consecutive()).expect("a copy");
     assert_eq!(copy.instruction(), None);

@@ -1,4 +1,4 @@
-//! Tests of gathers on an invented machine: every position holds the element that its index names, and the executed
+//! Tests of gathers on the small test target: every position holds the element that its index selects, and the executed
 //! counts equal those of the plan.
 
 use tilewright_testkit::test_targets;
@@ -30,7 +30,8 @@ struct GatherInput {
     bits: u32,
 }
 
-/// Generates layouts of tensors of these sizes: each unit step somewhere, zeros elsewhere.
+/// Generates layouts of tensors of these sizes: each basis (a power of two along one axis) is at any position bit;
+/// other position bits are zero.
 fn layouts(sizes: [u32; 3], warp_bits: usize, spare: usize) -> impl Strategy<Value = LinearLayout> {
     let units: Vec<(usize, u64)> =
         (0..3).flat_map(|axis| (0..sizes[axis]).map(move |bit| (axis, 1u64 << bit))).collect();
@@ -81,7 +82,7 @@ fn short_gathers_use_shuffles_and_long_ones_shared_memory() {
     // One register of a line in a lane: one shuffle for each result.
     let short = check(&rows(3), &rows(3), Dim::tensor(1), 32);
     assert_eq!((short.path, short.stats.counts.shuffles, short.stats.counts.selects), (ConversionKind::Shuffle, 2, 0));
-    // With twice the line, each of twice the results needs twice the shuffles; the loads only double.
+    // If a line is twice as long, each of twice the results needs twice the shuffles; the number of loads only doubles.
     let paths: Vec<ConversionKind> =
         (3..7).map(|bits| check(&rows(bits), &rows(bits), Dim::tensor(1), 32).path).collect();
     assert_eq!(paths.last(), Some(&ConversionKind::Shared));

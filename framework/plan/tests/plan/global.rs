@@ -7,7 +7,7 @@ use tilewright_plan::movement::{AxisStride, GlobalTensor, MovementError, find_co
 use tilewright_target::{Direction, TargetDescription};
 use tilewright_verify::{check_emulated, copy_case};
 
-/// Returns the invented machine, with warps of 32 lanes.
+/// Returns the small test target with warps of 32 lanes.
 fn test_target() -> TargetDescription {
     let text = tilewright_testkit::test_targets::SMALL.replace("default = 8", "default = 32");
     let text =
@@ -53,7 +53,7 @@ fn seed_table_3_widths_cross_dims() {
     }
 }
 
-/// Checks an axis of two segments: the other axis lies between them in memory.
+/// Checks an axis of two segments (coordinate bits with different strides): the other axis lies between them in memory.
 #[test]
 fn runs_go_through_segments_of_an_axis() {
     let (first, second) = (Dim::tensor(0), Dim::tensor(1));
@@ -108,7 +108,7 @@ fn what_is_not_known_is_not_assumed() {
     let unit = (4, AxisStride::Elements(1));
     assert_eq!(width([(8, AxisStride::Elements(4)), unit], 16).0, 4);
     assert_eq!(width([(8, AxisStride::MultipleOf(4)), unit], 16).0, 4);
-    // A row pitch of 6 words keeps pairs aligned; an unknown pitch keeps nothing aligned.
+    // A row pitch of 6 words keeps pairs of words aligned; an unknown pitch keeps nothing aligned.
     assert_eq!(width([(8, AxisStride::Elements(6)), unit], 16).0, 2);
     let (one, why) = width([(8, AxisStride::MultipleOf(1)), unit], 16);
     assert_eq!((one, why.as_str()), (1, "wider vectors are not known to be aligned"));

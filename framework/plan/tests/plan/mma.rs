@@ -1,5 +1,5 @@
-//! Tests of dots of whole tiles on the invented machine, whose matrix instruction has lanes that move along two axes at
-//! once. Every plan's kernel is executed and every element compared.
+//! Tests of dots of whole tiles on the small test target, whose matrix instruction has lanes that move along two axes
+//! at once. Every plan's kernel is executed and every element compared.
 
 use crate::possible_dots;
 use tilewright_testkit::test_targets;
@@ -126,12 +126,13 @@ fn one_element_is_a_dot() {
 fn both_operands_are_read_in_one_k_permutation() {
     let mut problem = problem([4, 4, 8], ["f16", "f16", "f32"], 1);
     let rows = rows();
-    // As the MMA atom counts: K 2 in a register, the repetition above.
+    // K in the order of the MMA atom: bit 1 of K is in a register of the atom, the repetition follows.
     problem.k_width = Some(1);
     let plain = planned(&problem, &rows);
     let registers = |plan: &MmaPlan| [plan.a.bases_of(Dim::REGISTER), plan.b.bases_of(Dim::REGISTER)];
     assert_eq!(registers(&plain), [vec![vec![0, 2], vec![0, 4]], vec![vec![2, 0], vec![4, 0]]]);
-    // Four neighbours: both registers first, the lanes' bit above; lanes that moved along K still do.
+    // Four consecutive elements of K in a lane: both register bits come first, then the lane bit; lanes that moved
+    // along K still do.
     problem.k_width = Some(4);
     let wide = planned(&problem, &rows);
     assert_eq!(registers(&wide), [vec![vec![0, 1], vec![0, 2]], vec![vec![1, 0], vec![2, 0]]]);

@@ -1,5 +1,5 @@
 //! Tests of the moves of shuffle plans (transpositions of position bits): for every permutation of register and lane
-//! bits of a small machine the plan is compared with the cheapest sequence of elementary steps, found by exhaustive
+//! bits of a small target, the plan is compared with the cheapest sequence of elementary steps, found by exhaustive
 //! search.
 
 use tilewright_testkit::test_targets;
@@ -94,19 +94,20 @@ fn bits_inside_words_are_blended_by_byte_permutes() {
     assert_eq!(counted(&target_with_swaps(&[1, 2]), 16, &[2, 3, 0, 1, 4]), (2, 2, 0));
 }
 
-/// Elementary steps on words: each transposes two positions, and waits for the one before.
+/// The model of the exhaustive search: elementary steps on words. Each step transposes two position bits and waits for
+/// the step before.
 struct Steps {
     costs: CostTable,
     registers: usize,
     /// Number of register positions inside a word, the lowest ones.
     inner: usize,
-    /// The lane bits along which the machine swaps words.
+    /// Lane bits along which the target has a swap instruction.
     swapped: Vec<u32>,
 }
 
 impl Steps {
-    /// Returns the cycles of a step with these numbers of shuffles, and of selects or permutes. Each takes an issue slot
-    /// of half a cycle; the step ends with the latency of a shuffle, which four warps share.
+    /// Returns the cycles of a step with these numbers of shuffles, and of selects or permutes. Each takes an issue
+    /// slot of half a cycle; the step ends with the latency of a shuffle, which four warps share.
     fn cycles(&self, shuffles: f64, others: f64) -> f64 {
         let latency = if shuffles > 0.0 { self.costs.shuffle.latency / 4.0 } else { 0.0 };
         shuffles * (0.5 + self.costs.shuffle.cycles) + others / 2.0 + latency
@@ -126,10 +127,12 @@ impl Steps {
                 let time = match register < self.inner {
                     // One shuffle and one byte permute of the two words.
                     true if words == 1.0 => self.cycles(1.0, 1.0),
-                    // For each two words one permute of the given elements, one shuffle, two permutes of the kept ones.
+                    // For each pair of words: one permute gathers the elements that leave, one shuffle moves them, two
+                    // permutes insert the received ones.
                     true => self.cycles(words / 2.0, words / 2.0 * 3.0),
                     false if swaps => self.cycles(words / 2.0, 0.0),
-                    // For each two words one select of the given word, one shuffle, two selects of the kept ones.
+                    // For each pair of words: one select chooses the word that leaves, one shuffle moves it, two
+                    // selects insert the received ones.
                     false => self.cycles(words / 2.0, words / 2.0 * 3.0),
                 };
                 all.push((register, self.registers + lane, time));

@@ -1,5 +1,5 @@
-//! Tests of dots of elements narrower than a byte and of scaled elements, on the invented machine: every cast of every
-//! element, and every scale by its product with an element.
+//! Tests of dots of elements narrower than a byte and of scaled elements, on the small test target: every cast of every
+//! element, and every product of an element with a scale.
 
 use crate::possible_dots;
 use tilewright_testkit::test_targets;
@@ -60,8 +60,8 @@ fn mma_instruction([d, a, b]: [&str; 3]) -> Instruction {
     row(format!("multiply.{d}.{a}.{b}"), operands)
 }
 
-/// 4 x 2 x 64 with a scale for each 32 elements of K. Lanes 0 to 3 are the rows of `a`, the others hold the other half
-/// of K; columns of `b` are two lanes apart.
+/// Returns an instruction of M = 4, N = 2, K = 64 with a scale for each 32 elements of K. Lanes 0 to 3 are the rows of
+/// `a`, lanes 4 to 7 hold the other half of K; columns of `b` are two lanes apart.
 fn scaling([a, b, s]: [&str; 3]) -> Instruction {
     let along = |count: u32, axis: usize, first: u32| -> Bases {
         (first..first + count).map(|bit| if axis == 0 { vec![1 << bit, 0] } else { vec![0, 1 << bit] }).collect()
@@ -223,7 +223,7 @@ fn every_scale_multiplies_every_element() {
     }
 }
 
-/// Checks scales that are no number. With one element of K nothing else is added: an infinity would stay one.
+/// Checks scales that are NaN: the result must be NaN. K has one element, so that no sum turns an infinity into NaN.
 #[test]
 fn a_scale_that_is_no_number_makes_none_of_what_it_scales() {
     for (scales, of_rows, expected) in [
@@ -312,11 +312,12 @@ fn a_row_that_scales_is_used_where_types_scales_and_blocks_fit() {
     assert_eq!(by(types("e4m3", "e5m2"), [mx, mx]), ("scale.e4m3.e5m2.e8m0".to_owned(), false));
     assert_eq!(by(types("e5m2", "e4m3"), [mx, mx]), ("scale.e4m3.e5m2.e8m0".to_owned(), true));
     assert_eq!(by(types("e2m1", "e2m1"), [mx, None]).0, "scale.e2m1.e2m1.e8m0", "without scales all are one");
-    // A narrower type is cast to the instruction's, exactly.
+    // Elements of a narrower type are cast exactly to the instruction's type.
     assert_eq!(by(types("e2m1", "e3m2"), [mx, mx]).0, "scale.e2m3.e3m2.e8m0");
     // Other scales, or other block sizes, do not fit: operands are scaled before the MMA.
     let short = Some(Scale { block: 16, ..mx.expect("a scale") });
-    // The scaling takes nearly all of the time, so instructions cost as much; the one of fewest registers wins.
+    // The scaling takes nearly all of the time, so all instructions count as equally good, and the one of the fewest
+    // registers wins.
     assert_eq!(by(types("e2m1", "e2m1"), [short, short]).0, "multiply.f32.tf32.tf32");
     assert_eq!(by(types("e2m1", "e2m1"), [scale("ue4m3"); 2]).0, "multiply.f32.tf32.tf32");
 }

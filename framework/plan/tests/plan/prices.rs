@@ -14,10 +14,10 @@ fn no_plan_is_slower_than_what_triton_emits() {
 }
 
 pub fn check_no_plan_is_slower_than_what_triton_emits(answers: Answers) {
-    // Plans have no instructions here, so Triton's code may have none either.
+    // The plans of this test use no instructions of the target's table, so answers with such instructions are left out.
     let rows = prices::plain(prices::all_rows(answers, |_| Some(Vec::new())));
     assert!(!rows.is_empty());
-    // A sample of the rows may lack the listed ones.
+    // The answers may be a sample that lacks the listed cases.
     let known = SLOWER.map(|(id, _)| id).into_iter().filter(|id| rows.iter().any(|row| row.id == *id)).collect();
     assert_eq!(prices::slower(&rows), known, "rows that are slower than Triton's");
 }

@@ -1,4 +1,4 @@
-//! Tests of reductions on an invented machine: every lane of the slice of the source's layout holds the sum along the
+//! Tests of reductions on the small test target: every lane of the slice of the source's layout holds the sum along the
 //! axis. The executed counts equal those of the plan, which are not below its lower bound.
 
 use tilewright_testkit::test_targets;
@@ -104,7 +104,7 @@ fn an_axis_over_lanes_takes_one_shuffle_a_doubling() {
     let plan = check(&blocked([1, 8], [1, 1], [1, 8], [1, 1]), Dim::tensor(1), &[32]);
     assert_eq!(plan.stats.counts, Counts { shuffles: 3, ..Counts::default() });
     assert_eq!(plan.stats.above_bound, None);
-    // Narrow results share a word.
+    // Two 16-bit results share a word, so they take one shuffle in each step.
     let plan = check(&blocked([2, 8], [2, 1], [1, 8], [1, 1]), Dim::tensor(1), &[16]);
     assert_eq!(plan.stats.counts, Counts { shuffles: 3, ..Counts::default() });
 }
@@ -118,13 +118,14 @@ fn lanes_that_differ_by_a_constant_are_reached_by_it() {
         plan.stats.cost
     };
     let cost = |masks: &[u32], across: u64| cost_on(&target_with_xor_shuffles(masks), across);
-    // The machine's xor shuffles cost as much as its selects.
+    // The test target's xor shuffles cost as much as its selects.
     let costs = test_target().costs;
     let saved = costs.shuffle.cycles - costs.select.cycles;
     assert!(saved > 0.0);
     let (none, some, all) = (cost_on(&test_target(), 0), cost(&[1, 4], 2), cost(&[1, 2, 4], 3));
     assert!(none > all && some != none, "{none} {some} {all}");
-    // Lanes that are summed have one value: the mask of a later step may include their bits, as in mirrors.
+    // Lanes whose values are summed already have equal values, so a later step may use a mask that includes their bits
+    // (such as a mirror of the lanes).
     assert_eq!((cost(&[3], 1), cost(&[1, 3, 7], 3)), (cost(&[2], 1), all));
 }
 
@@ -151,7 +152,7 @@ fn any_number_of_warps_takes_one_barrier() {
 #[test]
 fn with_many_warps_each_result_is_combined_once_and_broadcast() {
     let of = |warps: u64| {
-        // Eight rows a lane; each warp holds a partial result of them.
+        // A lane has eight rows; each warp holds a partial result of every row.
         let src = blocked([64, 8 * warps], [8, 8], [8, 1], [1, warps]);
         check(&src, Dim::tensor(1), &[32])
     };

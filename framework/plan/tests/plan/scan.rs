@@ -1,4 +1,4 @@
-//! Tests of scans on an invented machine: every element is combined with all earlier ones, in order, and the executed
+//! Tests of scans on the small test target: every element is combined with all earlier ones, in order, and the executed
 //! counts equal those of the plan.
 
 use tilewright_testkit::test_targets;

@@ -1,5 +1,6 @@
-//! Tests of stores and loads by instructions that move tiles, on an invented machine. An accessor that a tile divides
-//! uses the tile, with exactly the wavefronts of the plan; other accessors use plain accesses.
+//! Tests of stores and loads by instructions that move tiles (such as `ldmatrix`), on the small test target. An
+//! accessor (a store or load of a tensor) whose layout a tile divides uses the tile, with exactly the wavefronts of the
+//! plan; other accessors use plain accesses.
 
 use tilewright_testkit::test_targets;
 
@@ -28,8 +29,8 @@ fn proved(problem: &SharedAccessSpec, loads: bool, context: PlanContext<'_>) -> 
     access
 }
 
-/// Returns the machine with a single bank, which serves lanes one after the other for plain accesses; for the
-/// instruction it serves the slots of `phase` together.
+/// Returns the small test target with other banks: plain accesses have one bank, which serves lanes one after the
+/// other; for the instruction `row`, the slots (contiguous memory at one address) of `phase` are served together.
 fn target_with_row(row: &Instruction, segment_bits: u32, phase: &[u64]) -> TargetDescription {
     let mut target = test_target();
     for banks in &mut target.shared.banks {
@@ -109,7 +110,8 @@ fn a_transposing_instruction_needs_half_the_wavefronts() {
     assert_eq!((tiled.stats.above_bound.as_deref(), tiled.vector_elements), (None, 4));
 }
 
-/// Checks that the registers that select slots are those that keep the slots of one wavefront in different banks.
+/// Checks that the register bits that select slots (contiguous memory at one address) are chosen so that the slots of
+/// one wavefront are in different banks.
 #[test]
 fn slots_of_a_wavefront_are_in_different_banks() {
     let row = TILES[1].row(true);
@@ -149,7 +151,8 @@ fn rows_that_cannot_be_used_are_not() {
     }
 }
 
-/// Checks that padding within slots rules a tile out, and that padding between slots does not.
+/// Checks that a tile is not used if padding falls within slots (contiguous memory at one address), but is used if
+/// padding falls between slots.
 #[test]
 fn padding_must_not_split_segments() {
     let (target, rows) = (test_target(), rows());
@@ -167,7 +170,7 @@ fn padding_must_not_split_segments() {
     assert_eq!(by(2, 4), None);
 }
 
-/// Returns a kernel that only makes the loads of the plan.
+/// Returns a kernel that consists only of the plan's loads.
 fn kernel(access: &SharedAccess, problem: &SharedAccessSpec) -> Kernel {
     let layout = &problem.registers;
     let launch = Launch::new(1 << layout.in_bits(Dim::LANE), 1 << layout.in_bits(Dim::WARP));
@@ -179,7 +182,8 @@ fn kernel(access: &SharedAccess, problem: &SharedAccessSpec) -> Kernel {
 
 #[test]
 fn one_address_is_computed_and_all_else_is_immediate() {
-    // Sixteen registers of words, each far from the next, in no order; lanes and warps below and between.
+    // Sixteen registers, each a single word far from the others in memory, in no order; lane and warp bits move by the
+    // distances between.
     let registers = distributed(&[16, 256, 8, 128, 1, 2, 4, 64, 32], 2, 9);
     let offsets: Vec<u64> = (0..9).map(|bit| 1 << bit).collect();
     let problem = SharedAccessSpec { registers, memory: memory(&offsets, &[]), bits: 32 };
@@ -202,8 +206,9 @@ fn one_address_is_computed_and_all_else_is_immediate() {
     assert_eq!(immediates, expected);
 }
 
-/// Checks a tensor whose elements lanes hold again in registers of other lanes: an instruction that all lanes issue
-/// would store them in another access, in no order. Lanes with replicas share the store, so each element is stored once.
+/// Checks a tensor whose elements are replicated in other registers of other lanes. An instruction that all lanes issue
+/// would store a replica in another access, in undefined order. Lanes with replicas share the store instead, so each
+/// element is stored once.
 #[test]
 fn copies_in_registers_of_other_lanes_are_stored_once() {
     let row = TILES[0].row(false);

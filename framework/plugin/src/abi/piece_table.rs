@@ -5,7 +5,7 @@ use std::mem::{offset_of, size_of};
 
 use super::handles::{BlobHandle, ErrorHandle, Extension, Slice, TargetHandle};
 
-/// The name under which a host finds this table in the chain of optional tables.
+/// The name under which a host finds the pieces table in the chain of optional tables.
 pub const PIECES: &str = "pieces";
 
 /// Type of the table's only function, which returns the requested pieces of a target's tables.

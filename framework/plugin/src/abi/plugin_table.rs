@@ -28,7 +28,8 @@ pub struct HostTable {
     /// Receives a log message. `level` is a number of [`LogLevel`](crate::LogLevel); an unknown one counts as the least
     /// severe.
     pub log: Option<unsafe extern "C" fn(context: *mut c_void, level: u32, message: Slice)>,
-    /// Receives the progress of a long call: `done` of `total` units of `what`; a `total` of zero means unknown.
+    /// Receives the progress of a long call: `done` of `total` items are finished, and the text `what` names the items.
+    /// A `total` of zero means unknown.
     pub progress: Option<unsafe extern "C" fn(context: *mut c_void, done: u64, total: u64, what: Slice)>,
 }
 
@@ -53,7 +54,7 @@ pub struct PluginTable {
     pub version: Option<unsafe extern "C" fn() -> Slice>,
     /// Returns the name of the plugin's architecture number `index`; empty past the last one.
     pub architecture: Option<unsafe extern "C" fn(index: u32) -> Slice>,
-    /// Creates a target (one GPU model) from its description. The host serialises calls.
+    /// Creates a target (one GPU model) from its serialized description. The host serialises calls.
     pub target_create:
         Option<unsafe extern "C" fn(description: Slice, out: *mut *mut TargetHandle) -> *mut ErrorHandle>,
     /// Destroys a target, when no other call on the target is running or follows.

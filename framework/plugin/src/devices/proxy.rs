@@ -31,7 +31,7 @@ impl Drop for OpenSet {
     }
 }
 
-/// One device of a set.
+/// One device of a set that is open in the plugin.
 struct ProxyDevice {
     set: Arc<OpenSet>,
     device: u32,

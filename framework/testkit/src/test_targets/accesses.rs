@@ -1,4 +1,4 @@
-//! Layouts of registers and of shared memory on the invented target.
+//! Layouts of registers and of shared memory for the invented target of this module's parent.
 
 use proptest::prelude::*;
 use tilewright_layout::{Dim, LinearLayout, MemoryLayout, Padding, Space};
@@ -19,7 +19,8 @@ pub fn distributed(columns: &[u64], warp_bits: u32, bits: u32) -> LinearLayout {
     LinearLayout::from_columns(ins, tensor(bits), columns).expect("columns fit")
 }
 
-/// Builds a memory layout from the element that each offset bit selects, with padding.
+/// Builds a memory layout from the element (packed into one number) that each offset bit selects, and from padding
+/// given as pairs (interval, padding) in elements.
 pub fn memory(columns: &[u64], padding: &[(u64, u64)]) -> MemoryLayout {
     let bits = columns.len() as u32;
     let mut ins = Space::default();

@@ -1,4 +1,5 @@
-//! Generates register and shared-memory layouts that the tile of an invented instruction divides.
+//! Generates register and shared-memory layouts that the tile of an invented instruction divides (left division), so
+//! that the instruction can be used for the access.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +11,7 @@ use super::LANE_BITS;
 use super::accesses::{SharedAccessSpec, distributed, memory};
 use super::tiles::{Source, TILES, Tile};
 
-/// Random parameters of a shared-memory access that an instruction's tile divides.
+/// Random parameters of a shared-memory access whose layout the tile of an instruction divides (left division).
 #[derive(Debug, Clone)]
 pub struct DividedCase {
     pub tile: Tile,
@@ -65,7 +66,7 @@ fn add_columns(columns: &mut [u64], pairs: &[(usize, usize)]) {
 }
 
 impl DividedCase {
-    /// Builds the layouts, which the tile divides.
+    /// Builds the layouts of the access, which the instruction's tile divides.
     pub fn problem(&self) -> SharedAccessSpec {
         let Self { tile, byte_bits, .. } = self;
         let vector_bits = tile.in_segment.len() as u32 - byte_bits;

@@ -1,4 +1,4 @@
-//! The small invented target for tests of plans, and layouts for it.
+//! A small invented target for tests of plans, and layouts for it.
 
 pub mod accesses;
 pub mod divided;
@@ -10,7 +10,7 @@ use tilewright_target::{ShuffleKind, ShufflePrimitive, TargetDescription};
 /// Log2 of the lanes of a warp of the invented target.
 pub const LANE_BITS: usize = 3;
 
-/// The text of the invented target's file.
+/// The text of the invented target's file (TOML).
 pub const SMALL: &str = include_str!("small.toml");
 
 /// Returns the invented target.

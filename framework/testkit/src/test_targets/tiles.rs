@@ -37,8 +37,8 @@ const fn of_eight(
     Tile { name, lane_bits: LANE_BITS as u32, in_segment, segments, address }
 }
 
-/// The tiles of the invented instructions. Each tile describes a load and a store, except `copies`, which describes
-/// only a load.
+/// The tiles of the invented instructions. There are a load and a store for each tile, but only a load for the tile
+/// `copies`.
 pub const TILES: [Tile; 8] = [
     // Eight segments of eight bytes. A pair of lanes has the two words of a segment.
     of_eight("rows", &[Byte(0), Byte(1), Lane(0)], &[Lane(1), Lane(2), Byte(2)], &[1, 2, 4]),

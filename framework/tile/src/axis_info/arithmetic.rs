@@ -34,7 +34,7 @@ impl Operands<'_> {
 }
 
 impl Apply<'_> {
-    /// The axis information of a sum.
+    /// Returns the axis information of the elementwise sum of the operands.
     pub(super) fn sum(&self, both: &Operands<'_>) -> AxisInfo {
         let range = both.a.range.corners(both.b.range, self.bits, |a, b| a + b);
         self.moved(both, range, |a, b| a.checked_add(b))
@@ -51,7 +51,7 @@ impl Apply<'_> {
         self.build(range, a.min(b), steps)
     }
 
-    /// The axis information of a pointer plus a number of elements, not bytes.
+    /// Returns the axis information of a pointer plus a number of elements (not bytes), elementwise for tensors.
     pub(super) fn pointer_sum(&self, pointer: &AxisInfo, elements: &AxisInfo) -> AxisInfo {
         let scaled = elements.steps.iter().map(|step| step.and_then(|step| step.checked_mul(pointer.unit)));
         let steps: Steps = scaled.collect();
@@ -72,7 +72,7 @@ impl Apply<'_> {
         self.build(range, a.saturating_mul(b), steps)
     }
 
-    /// The axis information of a shift left: a product with a power of two.
+    /// Returns the axis information of a shift left, which is a product with a power of two.
     pub(super) fn shifted_up(&self, both: &Operands<'_>) -> AxisInfo {
         let least = both.b.range.min.clamp(0, 62);
         if let Some(by) = both.b.range.single().filter(|by| *by == least && least < i64::from(self.bits)) {

@@ -31,12 +31,13 @@ impl Apply<'_> {
         self.build(range, a.max(b), steps)
     }
 
-    /// The axis information of `or` and `xor`.
+    /// Returns the axis information of a bitwise `or` or `xor` of the operands; `of` computes the operation on two
+    /// numbers.
     pub(super) fn bitwise(&self, both: &Operands<'_>, of: impl Fn(i64, i64) -> i64) -> AxisInfo {
         if let (Some(a), Some(b)) = (both.a.range.single(), both.b.range.single()) {
             return AxisInfo::constant(of(a, b), self.ty);
         }
-        // Without a common bit, both are sums.
+        // If the operands have no common bit, their `or` and their `xor` equal their sum.
         let fits =
             |low: &AxisInfo, high: &AxisInfo| low.range.is_unsigned() && (low.range.max as u64) < high.divisibility();
         if fits(both.a, both.b) || fits(both.b, both.a) {

@@ -33,10 +33,11 @@ impl Division {
         divisor.min > 0 && (self != Self::Unsigned || !divisor.assumed)
     }
 
-    /// Whether the dividend is not negative but the sign of the divisor is unknown, as of a number of blocks that is an
-    /// argument.
+    /// Whether the dividend is not negative but the sign of the divisor is unknown, as for a number of blocks that is
+    /// an argument.
     ///
-    /// The quotient of scalars, which are often numbers of blocks, then assumes that the divisor is positive.
+    /// The quotient of scalars, which are often numbers of blocks, is then computed under the assumption that the
+    /// divisor is positive.
     fn leaves_open_sign(self, dividend: Range, divisor: Range) -> bool {
         self == Self::Signed && dividend.is_natural() && divisor.min <= 0 && divisor.max > 0
     }
@@ -172,7 +173,7 @@ impl Apply<'_> {
         self.build(range, groups.start.max(power), steps)
     }
 
-    /// The axis information of a shift right: a quotient by a power of two, rounded down.
+    /// Returns the axis information of a shift right, which is a quotient by a power of two, rounded down.
     pub(super) fn shifted_down(&self, both: &Operands<'_>, division: Division) -> AxisInfo {
         let (a, by) = (both.a, both.b.range);
         let division = if a.range.is_unsigned() { Division::Down } else { division };

@@ -38,7 +38,7 @@ impl Groups {
             if length < start.min(limit) {
                 return Self { within, start };
             }
-            // Without this bit, more elements are the first ones of groups.
+            // Without this bit, there are more groups, and their first elements also differ by the step of the bit.
             let Some(largest) = members().max_by_key(|&bit| steps[bit]) else { return Self { within, start } };
             start = start.min(steps[largest].map_or(1, power_in));
             within[largest] = false;

@@ -82,7 +82,7 @@ impl AxisInfo {
         Self { bits, steps, divisibility: 1, range: Range::of_bits(width), unit }
     }
 
-    /// The axis information of a tensor or scalar with all elements equal to `value`.
+    /// Returns the axis information of a tensor or scalar with all elements equal to `value`.
     #[must_use]
     pub fn constant(value: i64, ty: &TileType) -> Self {
         let mut info = Self::nothing(ty);
@@ -103,7 +103,7 @@ impl AxisInfo {
         self.bits.iter().skip(axis + 1).sum::<u32>() as usize
     }
 
-    /// All index bits, in the order of `steps`.
+    /// Iterates over all index bits, in the order of `steps`.
     pub(super) fn index_bits(&self) -> impl Iterator<Item = IndexBit> + '_ {
         self.bits.iter().enumerate().rev().flat_map(|(axis, &bits)| (0..bits).map(move |bit| IndexBit { axis, bit }))
     }
@@ -128,7 +128,7 @@ impl AxisInfo {
         set.filter_map(|(_, step)| step.map(power_in)).fold(self.divisibility, u64::min)
     }
 
-    /// A power of two that divides every base, and so every difference of two bases.
+    /// Returns a power of two that divides every base, and so every difference of two bases.
     ///
     /// Such a difference is the change of an element by index bits with unknown steps.
     #[must_use]
@@ -136,7 +136,7 @@ impl AxisInfo {
         self.divisibility
     }
 
-    /// A power of two that divides every element.
+    /// Returns a power of two that divides every element; for pointers in bytes.
     #[must_use]
     pub fn divisibility(&self) -> u64 {
         self.divisibility_with(|_| false)

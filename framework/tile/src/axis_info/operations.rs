@@ -77,7 +77,8 @@ impl Context<'_> {
         Some(self.apply.build(Range::of_bits(self.apply.bits), 1, steps))
     }
 
-    /// Results that are computed element by element.
+    /// Returns the axis information of a result that is computed element by element from two or three operands; `None`
+    /// for other operations.
     fn computed(&self) -> Option<AxisInfo> {
         let (apply, operation) = (&self.apply, self.body.op(self.op));
         let (a, b) = ((self.known)(0)?, (self.known)(1)?);

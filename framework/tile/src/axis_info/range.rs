@@ -1,11 +1,11 @@
-//! Ranges of integers.
+//! Ranges of integers, as bounds of the elements of a value.
 
 /// The inclusive range from `min` to `max`. Integers count as signed, except that a bool is 0 or 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Range {
-    /// Lower bound.
+    /// Lower bound, inclusive.
     pub min: i64,
-    /// Upper bound.
+    /// Upper bound, inclusive.
     pub max: i64,
     /// Whether the bounds hold only under the assumption that signed arithmetic does not overflow. Unsigned arithmetic
     /// may wrap around, so its results may be outside.
@@ -66,7 +66,7 @@ impl Range {
         Self { min, max, assumed: self.assumed || other.assumed }
     }
 
-    /// The range of the negated values of a bool: as signed numbers, a bool is 0 or -1.
+    /// Returns the range of the negated values; as signed numbers, a bool is 0 or -1.
     pub(super) fn negated(self) -> Self {
         Self { min: self.max.saturating_neg(), max: self.min.saturating_neg(), assumed: self.assumed }
     }

@@ -12,7 +12,7 @@ pub struct FunctionBuilder<'d> {
     pub(super) dialects: &'d Dialects,
     function: Function,
     pub(crate) body: Body,
-    /// The block that operations are appended to.
+    /// The current block: operations are appended to it.
     pub(crate) block: Block,
     /// The source location of appended operations.
     pub(crate) location: Location,
@@ -63,7 +63,7 @@ impl<'d> FunctionBuilder<'d> {
         &mut self.body
     }
 
-    /// The block that operations are appended to.
+    /// Returns the current block: operations are appended to it.
     pub(crate) fn block(&self) -> Block {
         self.block
     }

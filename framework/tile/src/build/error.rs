@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
-/// An error in the construction of an operation.
+/// An error in the use of a function builder: an operation that it cannot build.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum BuildError {
     /// No dialect has this operation.
@@ -15,7 +15,7 @@ pub enum BuildError {
     UnknownGroup {
         /// Name of the operation.
         operation: Arc<str>,
-        /// Name of the group.
+        /// Name of the operand group.
         group: String,
     },
     /// There are more operands than the operation accepts.

@@ -9,7 +9,7 @@ use crate::op::name::arith;
 use crate::op::{Count, Definition, GroupTypes, OperandGroup, TypeExpression};
 use crate::types::TileType;
 
-/// Builds one operation.
+/// Builds one operation of a function; [`OperationBuilder::build`] appends it to the function's current block.
 #[derive(Debug)]
 pub struct OperationBuilder<'b, 'd> {
     function: &'b mut FunctionBuilder<'d>,
@@ -23,7 +23,8 @@ pub struct OperationBuilder<'b, 'd> {
 }
 
 impl<'d> FunctionBuilder<'d> {
-    /// Starts an operation, to be completed with operands.
+    /// Starts an operation with this name, such as `tt.splat`; operands, attributes and results are added to the
+    /// builder.
     pub fn op<'b>(&'b mut self, name: &str) -> OperationBuilder<'b, 'd> {
         let definition = self.dialects.get(name).cloned().ok_or_else(|| BuildError::UnknownOperation(name.to_owned()));
         OperationBuilder::new(self, definition)
@@ -82,7 +83,7 @@ impl<'b, 'd> OperationBuilder<'b, 'd> {
         self
     }
 
-    /// Sets an attribute.
+    /// Sets the attribute with this name.
     #[must_use]
     pub fn attribute(mut self, name: &str, value: impl Into<Attribute>) -> Self {
         self.attributes.set(name, value);
@@ -96,7 +97,7 @@ impl<'b, 'd> OperationBuilder<'b, 'd> {
         self
     }
 
-    /// Adds the type of the next result, which is needed if the type cannot be inferred from the operands.
+    /// Adds the type of the next result; all types must be given if they cannot be inferred from the operands.
     #[must_use]
     pub fn result(mut self, ty: TileType) -> Self {
         self.results.get_or_insert_default().push(ty);
@@ -144,7 +145,7 @@ impl<'b, 'd> OperationBuilder<'b, 'd> {
         self
     }
 
-    /// Adds a successor block with its block arguments.
+    /// Adds a successor block of a terminator; `along` are the values that it passes as block arguments.
     #[must_use]
     pub fn successor(mut self, block: Block, along: &[Value]) -> Self {
         self.successors.push((block, along.to_vec()));
@@ -191,7 +192,7 @@ impl<'b, 'd> OperationBuilder<'b, 'd> {
         }
         let types = result_types(&function.body, &definition, &operands, results)?;
         let mut operation = Operation::new(Arc::clone(&definition));
-        // Block arguments are the last operand groups, one per successor.
+        // The last operand groups have the block arguments, one group for each successor.
         let first = operands.len().saturating_sub(successors.len());
         for (group, (_, along)) in operands.iter_mut().skip(first).zip(&successors) {
             group.extend(along);

@@ -5,7 +5,7 @@ use super::table::{File, Row};
 use crate::op::DialectError;
 use std::collections::BTreeMap;
 
-/// A set of import tables.
+/// The entries of import tables: the replacement of each foreign library function, operation and assembly text.
 #[derive(Debug, Clone, Default)]
 pub struct Imports {
     pub(super) functions: BTreeMap<String, Replacement>,
@@ -14,7 +14,7 @@ pub struct Imports {
 }
 
 impl Imports {
-    /// Adds a table, which messages call `file`. Its entries replace earlier ones of the same names.
+    /// Adds the table `text`; error messages call it `file`. Its entries replace earlier ones of the same names.
     ///
     /// # Errors
     /// [`DialectError`]; nothing is added in that case.
@@ -35,12 +35,12 @@ impl Imports {
         Ok(())
     }
 
-    /// Names of all library functions that the tables map.
+    /// Iterates over the names of all library functions that the tables replace.
     pub fn functions(&self) -> impl ExactSizeIterator<Item = &str> {
         self.functions.keys().map(String::as_str)
     }
 
-    /// Names of all operations that the tables map, or reject with the given reason.
+    /// Iterates over the names of all operations in the tables; with the reason if a table rejects the operation.
     pub fn operations(&self) -> impl ExactSizeIterator<Item = (&str, Option<&str>)> {
         self.operations.iter().map(|(name, replacement)| (name.as_str(), replacement.refused.as_deref()))
     }

@@ -11,12 +11,12 @@ pub(super) struct Writer<'i> {
     pub dialects: &'i Dialects,
     /// The module attributes, among them the numbers of warps and lanes.
     pub module: &'i Attributes,
-    /// The foreign operation that is replaced.
+    /// The foreign operation that the writer replaces.
     pub op: Op,
 }
 
-/// The foreign operation that terms replace, as needed for the operation of the last term, which gets its attributes,
-/// and these result types.
+/// The foreign operation that terms replace. The operation of the last term gets its attributes, and the result types
+/// `types`.
 #[derive(Clone, Copy)]
 pub(super) struct Outermost<'o> {
     operation: &'o Operation,
@@ -70,7 +70,7 @@ impl Writer<'_> {
         })
     }
 
-    /// The operands of the foreign operation to which a term `$...` refers; empty for other terms.
+    /// Returns the operands of the foreign operation that a term `$...` refers to; empty for other terms.
     pub fn operands(&self, cloner: &IrCloner<'_, '_, '_>, term: &Term) -> Values {
         let Term::Operands(name) = term else { return Values::new() };
         let operation = cloner.from.op(self.op);
@@ -191,7 +191,7 @@ impl Writer<'_> {
     }
 }
 
-/// The element type with this name.
+/// Returns the element type with this name, such as `f32` or `i8`; `None` if there is none.
 fn element(name: &str) -> Option<TileType> {
     let bits = name.strip_prefix('i').and_then(|bits| bits.parse().ok());
     let integer = bits.map(|bits| TileType::Integer(bits, Signedness::Signless));

@@ -1,4 +1,4 @@
-//! Parses the conditions of operations that rows list and the verifier checks.
+//! Parses the conditions on operations that the rows of dialect files list and the verifier checks.
 //!
 //! `verify = "cmp = pointee(ptr); rank(desc 2); kernel"`: a condition is a type that follows from others, in the
 //! notation of `types`, or a rule's name with arguments. Arguments are groups, attributes, numbers or words.
@@ -8,16 +8,16 @@ use tilewright_layout::text::{Cursor, Parsed, TextError};
 use super::{TypeExpression, TypeInferenceRule};
 use crate::rules::VerifyRules;
 
-/// One condition of a row.
+/// A condition that an operation must satisfy, from the key `verify` of its row in a dialect file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Condition {
     /// A rule by which the types of a group follow from those of others.
     Types(TypeInferenceRule),
     /// A rule of the verifier, by name.
     Named {
-        /// The rule.
+        /// The rule of the verifier that checks the condition.
         rule: crate::rules::VerifyRule,
-        /// Its arguments.
+        /// The arguments of the rule: names of groups or attributes, numbers, or words.
         arguments: Vec<String>,
     },
 }
@@ -48,7 +48,7 @@ impl Condition {
         Ok(conditions)
     }
 
-    /// The rule about types; `None` for a named condition.
+    /// Returns the rule if the condition is one about types; `None` for a named condition.
     pub(super) fn as_types(&self) -> Option<&TypeInferenceRule> {
         match self {
             Self::Types(rule) => Some(rule),

@@ -24,11 +24,11 @@ pub struct Definition {
     pub elements: Arc<[TileType]>,
     /// The text format that follows the operation's name; `None` if the operation has only MLIR's generic form.
     pub format: Option<Vec<FormatPiece>>,
-    /// The type inference rules.
+    /// The rules by which the types of groups are inferred from the types of other groups.
     pub types: Vec<TypeInferenceRule>,
     /// The number of regions.
     pub regions: Count,
-    /// The traits.
+    /// Properties of the operation on which transformations and the verifier depend.
     pub traits: Traits,
     /// The conditions that the verifier checks.
     pub verify: Vec<Condition>,
@@ -50,7 +50,7 @@ pub struct OperandGroup {
 /// The allowed number of values in a group, or of regions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Count {
-    /// None are allowed.
+    /// No values or regions.
     #[default]
     Zero,
     /// Exactly one.
@@ -86,7 +86,7 @@ pub struct AttributeRow {
     pub required: bool,
     /// The kind of the attribute's values.
     pub kind: AttributeKind,
-    /// Its value if absent.
+    /// Value of the attribute in operations that lack it; `None` if it has no default.
     pub default: Option<Attribute>,
 }
 
@@ -107,7 +107,8 @@ pub enum AttributeKind {
     Text,
     /// A symbol: the name of a function.
     Symbol,
-    /// A set of keywords, separated by `|`. If their numbers are listed, the generic form has the sum of these.
+    /// A set of keywords, separated by `|`. If the dialect file lists their numbers, the generic form has the sum of
+    /// these.
     Words(Arc<BTreeMap<String, u32>>),
     /// One of several keywords, each with its number; the generic form has the number.
     Keyword(Arc<BTreeMap<String, u32>>),
@@ -115,7 +116,7 @@ pub enum AttributeKind {
     Flags(Arc<Flags>),
 }
 
-/// A set of keywords in angle brackets.
+/// A set of keywords that is written in angle brackets.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Flags {
@@ -123,12 +124,12 @@ pub struct Flags {
     pub name: String,
     /// The separator between the keywords of the set.
     pub separator: String,
-    /// The keywords.
+    /// The keywords that the set may contain.
     pub words: Vec<String>,
 }
 
 impl Flags {
-    /// Returns the first keyword in `flags`, a text `<...>`, that the set does not contain; `None` if it contains all.
+    /// Returns the first keyword in `flags`, a text `<...>`, that this set does not allow; `None` if it allows all.
     pub(crate) fn unknown<'f>(&self, flags: &'f str) -> Option<&'f str> {
         let words = flags.trim().trim_start_matches('<').trim_end_matches('>').split([',', '|']).map(str::trim);
         words.into_iter().find(|word| !self.words.iter().any(|known| known == word))
@@ -152,7 +153,7 @@ pub struct Traits {
     /// Whether each element of the result depends only on the operands' elements at the same index: all tensors have
     /// one shape and layout.
     pub elementwise: bool,
-    /// Whether the operands may be swapped.
+    /// Whether the two operands of the operation may be swapped.
     pub commutative: bool,
     /// Whether tensors may have layouts whose warps move along several axes at once (`generic_linear`); elementwise
     /// operations and those of MLIR's dialects always may.
@@ -209,7 +210,7 @@ impl Definition {
         self.results.iter().position(|group| group.name == name)
     }
 
-    /// The name of the operation's dialect.
+    /// Returns the name of the operation's dialect, such as `arith`.
     #[must_use]
     pub fn dialect(&self) -> &str {
         self.name.split_once('.').map_or("", |(dialect, _)| dialect)

@@ -1,4 +1,4 @@
-//! The registry of operations.
+//! The registry of the operations that dialect files define.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
@@ -17,14 +17,14 @@ use tilewright_target::nearest;
 pub struct DialectError {
     /// Name of the dialect file.
     pub file: String,
-    /// The row (operation) with the error, and the error itself.
+    /// The operation (row of the dialect file) with the error, and the error.
     pub message: String,
 }
 
 /// The registry of the operations of several dialects.
 #[derive(Debug, Clone, Default)]
 pub struct Dialects {
-    /// The names of the dialects.
+    /// Names of the registered dialects.
     names: BTreeSet<String>,
     operations: BTreeMap<Arc<str>, Arc<Definition>>,
     /// For each earlier name of an operation or attribute, its current name.
@@ -35,7 +35,7 @@ pub struct Dialects {
     rules: VerifyRules,
 }
 
-/// The dialects of no particular vendor.
+/// Names and texts of the built-in dialect files, which belong to no particular vendor.
 const NEUTRAL: [(&str, &str); 12] = [
     ("arith.toml", include_str!("../dialects/arith.toml")),
     ("builtin.toml", include_str!("../dialects/builtin.toml")),

@@ -45,7 +45,8 @@ pub(super) struct File {
     pub layouts: BTreeMap<String, String>,
 }
 
-/// The row of an operation; keys that it omits come from its form.
+/// The row of an operation in a dialect file; keys that it omits come from the template row (`forms`) that `form`
+/// names.
 #[derive(Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Row {
@@ -61,7 +62,7 @@ pub(super) struct Row {
 }
 
 impl Row {
-    /// The row, with the keys that it omits taken from its form.
+    /// Returns the row, with the keys that it omits taken from its template row (`forms`).
     fn with_form(&self, file: &File) -> Result<Self, String> {
         let Some(name) = &self.form else { return Ok(self.clone()) };
         let form = file.forms.get(name).ok_or_else(|| format!("there is no form `{name}`"))?;
@@ -82,7 +83,7 @@ impl Row {
         })
     }
 
-    /// The definition that the row describes.
+    /// Returns the definition of the operation that the row describes.
     ///
     /// # Errors
     /// A message about the first error in the row.

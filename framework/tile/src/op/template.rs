@@ -15,7 +15,7 @@
 //! | `@name(a b)` | a special form: [`CustomDirective`] |
 //! | anything else | itself |
 
-/// A piece of a format template.
+/// A part of a format template: a literal or a placeholder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FormatPiece {
     /// A keyword or punctuation.
@@ -61,7 +61,7 @@ pub enum Special {
     ///
     /// The fields are the indices of the operand groups of barriers and of predicates.
     Barriers(usize, usize),
-    /// Bundles of operands: `["tag"(%a : i32), ...]`, or nothing. The index of the operand group.
+    /// Bundles of operands: `["tag"(%a : i32), ...]`, or nothing. The field is the index of the operand group.
     Bundles(usize),
     /// A constant: the value with its type, which is the type of the result.
     Constant,
@@ -77,11 +77,11 @@ pub enum Special {
     Switch,
     /// `scf.execute_region`.
     Execute,
-    /// A branch with its successor and block arguments.
+    /// A branch with its successor and block arguments (`cf.br`).
     Branch,
-    /// A conditional branch.
+    /// A conditional branch with two successors (`cf.cond_br`).
     ConditionalBranch,
-    /// A switch: a branch selected by an integer.
+    /// A switch: a branch to one of several successors, selected by an integer (`cf.switch`).
     SwitchBranch,
     /// The regions of warp partitions (`ttg.warp_specialize`).
     WarpSpecialize,

@@ -46,7 +46,7 @@ pub(crate) fn rewrite_function(
     Ok(to.finish())
 }
 
-/// Rewrites each function of a module.
+/// Rewrites each function of a module by `rewrite`; the attributes of the module stay, its aliases are dropped.
 pub(crate) fn each_function(
     module: &TileModule,
     rewrite: impl FnMut(&Function) -> Result<Function, TileViolation>,
@@ -61,7 +61,7 @@ pub(crate) fn each_function(
     })
 }
 
-/// A violation at an operation of the source function.
+/// Creates the error for a violation at an operation of the source function.
 pub(crate) fn violation(cloner: &IrCloner<'_, '_, '_>, op: Op, message: impl Into<String>) -> RewriteError {
     TileViolation::of(cloner.function, cloner.from.op(op), message).into()
 }

@@ -1,10 +1,10 @@
-//! Errors of rewrites, with the operation that they are reported at.
+//! Errors of rewrites, with the operation at which they are reported.
 
 use std::sync::Arc;
 
 use crate::{BuildError, Function, Op, Operation, TileViolation};
 
-/// The error of a step of a rewrite.
+/// The error of a rewrite of one operation.
 #[derive(Debug)]
 pub(crate) enum RewriteError {
     /// A replacement operation cannot be built.
@@ -13,7 +13,7 @@ pub(crate) enum RewriteError {
     Violation(TileViolation),
 }
 
-/// The result of a step of a rewrite.
+/// The result of a rewrite of one operation, or its error.
 pub(crate) type Rewritten<T> = Result<T, RewriteError>;
 
 impl From<BuildError> for RewriteError {
@@ -38,7 +38,7 @@ impl RewriteError {
     }
 }
 
-/// A violation at an operation of a function.
+/// Creates the violation of a rule at an operation of a function.
 pub(super) fn violation_of(function: &Function, op: Op, message: impl Into<String>) -> TileViolation {
     match &function.body {
         Some(body) => TileViolation::of(function, body.op(op), message),

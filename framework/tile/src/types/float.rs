@@ -37,7 +37,7 @@ named_enum! {
 }
 
 impl Float {
-    /// The bit format of the type.
+    /// Returns the bit format of the type: widths of its fields, and its special values.
     #[must_use]
     pub fn format(self) -> Format {
         match self {
@@ -63,7 +63,7 @@ impl Float {
         self.format().bits()
     }
 
-    /// The exact value of these bits.
+    /// Returns the number that these bits encode in the type; it is exact.
     #[must_use]
     pub fn decode(self, bits: u64) -> f64 {
         self.format().decode(bits)
@@ -93,7 +93,7 @@ impl Float {
         self.encode(value).or_else(beyond)
     }
 
-    /// The bits of a quiet NaN; `None` if the type has no NaN.
+    /// Returns the bits of a quiet NaN; `None` if the type has no NaN.
     #[must_use]
     pub fn nan(self) -> Option<u64> {
         self.format().quiet_nan()

@@ -73,7 +73,7 @@ pub struct MemDescType {
     pub shape: Vec<u64>,
     /// The element type.
     pub element: TileType,
-    /// The memory layout.
+    /// The layout of the tensor in the memory.
     pub layout: LayoutName,
     /// The memory space: `#ttg.shared_memory`, ...
     pub space: LayoutName,
@@ -214,7 +214,7 @@ impl TileType {
         Self::Tensor(Arc::new(TensorType { shape: shape.into(), element, layout }))
     }
 
-    /// The tensor type, if it is one.
+    /// Returns the type as a tensor type; `None` for other types.
     #[must_use]
     pub fn as_tensor(&self) -> Option<&TensorType> {
         match self {
@@ -223,7 +223,7 @@ impl TileType {
         }
     }
 
-    /// The memory type (`ttg.memdesc`), if it is one.
+    /// Returns the type as a memory type (`ttg.memdesc`); `None` for other types.
     #[must_use]
     pub fn as_memory(&self) -> Option<&MemDescType> {
         match self {
@@ -243,7 +243,7 @@ impl TileType {
         }
     }
 
-    /// The layout of a tensor in registers or memory.
+    /// Returns the layout of a tensor in registers or memory, or of a descriptor's blocks; `None` if there is none.
     #[must_use]
     pub fn layout(&self) -> Option<&LayoutName> {
         match self {
@@ -254,7 +254,7 @@ impl TileType {
         }
     }
 
-    /// The element type; a scalar type is its own.
+    /// Returns the element type; for a scalar type, the type itself.
     #[must_use]
     pub fn element(&self) -> &Self {
         match self {
@@ -298,7 +298,7 @@ impl TileType {
         }
     }
 
-    /// Width of an element in bits, if known.
+    /// Returns the width of an element in bits; `None` if the type of the elements has none, such as a token.
     #[must_use]
     pub fn element_bits(&self) -> Option<u32> {
         match self.element() {

@@ -34,13 +34,14 @@ pub struct AllocatedLayout {
 }
 
 impl AllocatedLayout {
-    /// The bases of an input.
+    /// Returns the bases of one input dim of the allocation's layout, such as `offset`; each has a coordinate for each
+    /// axis.
     #[must_use]
     pub fn bases_of(&self, input: Dim) -> Vec<Vec<u64>> {
         self.layout.linear().bases_of(input)
     }
 
-    /// Whether a basis stays within the tensor.
+    /// Whether a basis leads to an element of the tensor: its coordinates are below the tensor's sizes.
     #[must_use]
     pub fn has(&self, basis: &[u64]) -> bool {
         basis.iter().zip(&self.shape).all(|(by, size)| by < size)

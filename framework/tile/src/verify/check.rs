@@ -21,25 +21,25 @@ pub struct OpContext<'a> {
 pub type CheckResult = Result<(), String>;
 
 impl<'a> OpContext<'a> {
-    /// The operation.
+    /// Returns the operation under verification.
     #[must_use]
     pub fn operation(&self) -> &'a Operation {
         self.operation
     }
 
-    /// The body that has the operation.
+    /// Returns the function body that contains the operation.
     #[must_use]
     pub fn body(&self) -> &'a Body {
         self.body
     }
 
-    /// The number of blocks of a cluster.
+    /// Returns the number of blocks of a cluster, which the module states; 1 if it states none.
     #[must_use]
     pub fn cluster_blocks(&self) -> u64 {
         self.context.blocks
     }
 
-    /// The number of warps that execute the operation; `None` if the program does not state it.
+    /// Returns the number of warps that execute the operation; `None` if the program does not state it.
     #[must_use]
     pub fn warps(&self) -> Option<u64> {
         self.context.warps_of(self.op)
@@ -99,7 +99,7 @@ impl<'a> OpContext<'a> {
         self.group_type(group).and_then(TileType::as_memory)
     }
 
-    /// The types of several groups.
+    /// Returns the types of the values of several operand or result groups, in the order of the groups.
     #[must_use]
     pub fn types_of(&self, groups: &[String]) -> Vec<&'a TileType> {
         groups.iter().flat_map(|group| self.group_types(group)).collect()

@@ -11,10 +11,10 @@ use super::{CheckResult, VerifyRules, ensure};
 /// Attributes that only modules have.
 const OF_MODULES: [&str; 3] = ["ttg.num-ctas", "ttg.threads-per-warp", "ttg.target"];
 
-/// The attribute of modules and functions that gives the number of warps.
+/// The attribute of modules and functions that gives the number of warps of a block.
 const WARPS: &str = "ttg.num-warps";
 
-/// The surroundings of a function's operations.
+/// The enclosing operations of a function's operations, and the numbers of lanes, warps and blocks that execute them.
 pub(super) struct Context<'a> {
     /// The families that build layouts.
     pub families: &'a dyn Families,
@@ -24,15 +24,15 @@ pub(super) struct Context<'a> {
     /// For each block, the enclosing operation and the index of its region; blocks of the function's own region are
     /// absent.
     block_parents: HashMap<Block, (Op, usize)>,
-    /// Warps of the block, if stated.
+    /// Number of warps of a block; `None` if the program does not state it.
     pub warps: Option<u64>,
     /// For each operation, by index, the number of warps of its partition; `None` outside partitions.
     partition_warps: Vec<Option<u64>>,
-    /// Lanes of a warp, if stated.
+    /// Number of lanes of a warp; `None` if the module does not state it.
     pub lanes: Option<u64>,
-    /// Blocks of a cluster.
+    /// Number of blocks of a cluster; 1 if the module does not state it.
     pub blocks: u64,
-    /// The target, `cuda:90`, if stated.
+    /// The target that the module names, such as `cuda:90`; `None` if it names none.
     pub target: Option<String>,
     /// Whether the module states the number of its warps or blocks. If so, rules compare the number of blocks of
     /// layouts with it.
@@ -91,7 +91,7 @@ impl<'a> Context<'a> {
         self.block_parents.get(&block).copied()
     }
 
-    /// The warps that execute `op`, if known.
+    /// Returns the number of warps that execute `op`; `None` if the program does not state it.
     pub fn warps_of(&self, op: Op) -> Option<u64> {
         self.partition_warps.get(op.index()).copied().flatten().or(self.warps)
     }

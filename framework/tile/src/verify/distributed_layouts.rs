@@ -7,7 +7,7 @@ use super::layout_parameters::{
 };
 use super::{CheckResult, Distribution, DotOperand, LayoutRules, Storage, VerifyRules, ensure};
 
-/// The rules of each family.
+/// The rules about the layouts of registers, one entry for each family.
 pub(super) const LAYOUTS: &[&dyn LayoutRules] = &[&Blocked, &Slice, &DotOp, &Linear, &GenericLinear, &Auto];
 
 /// For each input of a layout, two names of the parameter with its bases: this project's, and Triton's.

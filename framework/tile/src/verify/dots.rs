@@ -49,8 +49,8 @@ impl OpContext<'_> {
         }
     }
 
-    /// Checks the shape of the scales of A and B: one line for each row of A or column of B, and in a line a number of
-    /// blocks that divides K.
+    /// Checks the shape of the scales of A and B: one row of scales for each row of A or column of B; the number of
+    /// scales in a row must divide K.
     fn scales(&self, batches: usize, [rows, columns]: [u64; 2], k: u64) -> CheckResult {
         let sides = [("a_scale", rows, k), ("b_scale", columns, k)];
         for (group, lines, k) in sides {

@@ -164,7 +164,7 @@ pub(super) fn broadcast(check: &OpContext<'_>, _: &[String]) -> CheckResult {
 /// Returns the layout of one half of a tensor that is split along its last axis; `None` if no family given to the
 /// verifier builds the tensor's layout.
 ///
-/// The inner error says that the lanes do not hold pairs of elements along the axis in their registers.
+/// It is an inner error if the lanes do not hold pairs of elements along the axis in their registers.
 fn half(check: &OpContext<'_>, spec: &FamilySpec, shape: &[u64], axis: usize) -> Option<Result<Bases, String>> {
     let mut all = check.distributed(spec, shape)?;
     let pair: Vec<u64> = (0..shape.len()).map(|at| u64::from(at == axis)).collect();

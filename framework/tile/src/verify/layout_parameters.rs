@@ -2,7 +2,7 @@
 
 use tilewright_layout::{FamilyAttribute, FamilySpec};
 
-/// An integer parameter.
+/// Returns the integer parameter `name` of a layout; `None` if it is absent, or not an integer.
 #[must_use]
 pub fn number(spec: &FamilySpec, name: &str) -> Option<i64> {
     match spec.attributes.get(name) {
@@ -11,13 +11,14 @@ pub fn number(spec: &FamilySpec, name: &str) -> Option<i64> {
     }
 }
 
-/// An integer parameter; of several names, the first one counts that the attribute has. `None` if it has none of them.
+/// Returns the integer parameter that a layout has under the first of these names, or else under the second; `None` if
+/// it has neither.
 #[must_use]
 pub fn named_number(spec: &FamilySpec, names: [&str; 2]) -> Option<i64> {
     names.into_iter().find_map(|name| number(spec, name))
 }
 
-/// A parameter that is a list of integers; `None` if it is absent or anything else.
+/// Returns the parameter `name` of a layout as a list of integers; `None` if it is absent, or not such a list.
 #[must_use]
 pub fn numbers(spec: &FamilySpec, name: &str) -> Option<Vec<i64>> {
     integers(spec.attributes.get(name)?)
@@ -32,7 +33,7 @@ fn integers(attribute: &FamilyAttribute) -> Option<Vec<i64>> {
     items.iter().map(number).collect()
 }
 
-/// A parameter that is a list of lists of integers; `None` if it is absent or anything else.
+/// Returns the parameter `name` of a layout as a list of lists of integers; `None` if it is absent, or not such a list.
 #[must_use]
 pub fn bases(spec: &FamilySpec, name: &str) -> Option<Vec<Vec<i64>>> {
     match spec.attributes.get(name)? {
@@ -41,20 +42,20 @@ pub fn bases(spec: &FamilySpec, name: &str) -> Option<Vec<Vec<i64>>> {
     }
 }
 
-/// The bases under one of two names, the project's and Triton's; the first name counts under which the attribute has
-/// bases.
+/// Returns the bases that a layout has under the first of these names (the project's and Triton's), or else under the
+/// second; `None` if it has neither.
 #[must_use]
 pub fn named_bases(spec: &FamilySpec, names: [&str; 2]) -> Option<Vec<Vec<i64>>> {
     names.into_iter().find_map(|name| bases(spec, name))
 }
 
-/// A flag; `false` if absent.
+/// Returns the bool parameter `name` of a layout; false if it is absent.
 #[must_use]
 pub fn flag(spec: &FamilySpec, name: &str) -> bool {
     spec.attributes.get(name) == Some(&FamilyAttribute::Bool(true))
 }
 
-/// The pairs of interval and padding of a padded layout.
+/// Returns the pairs `[interval, padding]`, in elements, of a padded layout; `None` if it has none.
 #[must_use]
 pub fn paddings(spec: &FamilySpec) -> Option<Vec<Vec<i64>>> {
     named_bases(spec, ["0", "interval_padding_pairs"])

@@ -11,7 +11,7 @@ use crate::{MemDescType, TileType};
 /// The name of shared memory, `#ttg.shared_memory`.
 pub const SHARED_MEMORY: &str = "shared_memory";
 
-/// The place where tensors are stored that have layouts of a family.
+/// The storage of tensors that have a layout of a family.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Storage {
     /// The registers of the lanes.
@@ -20,11 +20,11 @@ pub enum Storage {
     Memory(&'static str),
     /// The attribute names a memory, and is no layout.
     Space,
-    /// The verifier does not restrict it.
+    /// Any storage: the verifier does not restrict it.
     Any,
 }
 
-/// The axes of a distributed layout, and the lanes, warps and blocks that it has elements for.
+/// The axes of a distributed layout, and the numbers of lanes, warps and blocks over which it distributes elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Distribution {
     /// Number of axes.
@@ -44,7 +44,7 @@ pub struct DotOperand<'a> {
     pub parent: &'a FamilySpec,
     /// 0 for operand A, 1 for operand B.
     pub index: i64,
-    /// Adjacent elements along K that a lane has; 0 if not given.
+    /// Number of adjacent elements along K that a lane holds; 0 if the layout does not state it.
     pub k_width: i64,
 }
 
@@ -124,8 +124,8 @@ pub trait LayoutRules: fmt::Debug + Send + Sync {
         0
     }
 
-    /// Whether a layout of memory has the parameters of another one with its axes in the new order; `None` if the
-    /// parameters do not tell. Other parameters may still be of the same linear layout.
+    /// Whether a memory layout has the parameters of another one with its axes in the new order; `None` if the
+    /// parameters do not decide it. Layouts with other parameters may still be the same linear layout.
     fn is_transposition(&self, _from: &FamilySpec, _to: &FamilySpec, _order: &[usize]) -> Option<bool> {
         None
     }

@@ -8,7 +8,7 @@ use super::{CheckResult, OpContext, SHARED_MEMORY, VerifyRules, ensure};
 use crate::{MemDescType, TileType};
 
 impl MemDescType {
-    /// The shape of the allocation.
+    /// Returns the shape of the allocation that contains the tensor.
     #[must_use]
     pub fn allocated(&self) -> &[u64] {
         self.allocation.as_deref().unwrap_or(&self.shape)

@@ -7,7 +7,7 @@ use super::layout_parameters::{is_permutation_matrix, is_power, named_bases, num
 use super::{CheckResult, LayoutRules, SHARED_MEMORY, Storage, VerifyRules, ensure};
 use crate::MemDescType;
 
-/// The rules of each family.
+/// The rules about the layouts of memory, one entry for each family, and about the names of memories.
 pub(super) const LAYOUTS: &[&dyn LayoutRules] =
     &[&Swizzled, &Padded, &SharedLinear, &Partitioned, &Space(SHARED_MEMORY), &Space("tensor_memory")];
 

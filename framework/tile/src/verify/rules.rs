@@ -9,7 +9,7 @@ use super::{CheckResult, LayoutRules, OpContext, conditions, distributed_layouts
 /// A rule that rows of dialect files name in their key `verify`.
 #[derive(Clone, Copy)]
 pub struct VerifyRule {
-    /// Name of the rule: `same_shape`.
+    /// Name of the rule in the key `verify` of a row, such as `same_shape`.
     pub name: &'static str,
     /// Checks an operation. The arguments are those of the row: names of groups or attributes, and numbers.
     pub check: fn(&OpContext<'_>, &[String]) -> CheckResult,
@@ -41,7 +41,7 @@ impl Eq for VerifyRule {}
 /// A rule about types or attributes that the parser keeps as text: `!dialect.name<...>`, `#dialect.name<...>`.
 #[derive(Debug, Clone, Copy)]
 pub struct TextRule {
-    /// The name, with `!` or `#`.
+    /// Name of the type or attribute, with its prefix: `!dialect.name` or `#dialect.name`.
     pub name: &'static str,
     /// Checks the text in the angle brackets.
     pub check: fn(&str) -> CheckResult,
@@ -50,11 +50,11 @@ pub struct TextRule {
 /// The rules that a crate supplies with its dialect files.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct VerifyRuleSet {
-    /// The rules that rows name.
+    /// The rules that rows of dialect files name in their key `verify`.
     pub rules: &'static [VerifyRule],
-    /// The rules of layout families.
+    /// The rules about the layouts of families, one entry for each family.
     pub layouts: &'static [&'static dyn LayoutRules],
-    /// The rules of types and attributes that are kept as text.
+    /// The rules about types and attributes that are kept as text.
     pub texts: &'static [TextRule],
     /// The dialects whose layout attributes all have rules, in this set or in earlier ones; any other name in them is
     /// an error.

@@ -80,7 +80,7 @@ impl OpContext<'_> {
         })
     }
 
-    /// Checks the sizes of operands and results.
+    /// Checks that operands and results have sizes that are powers of two, and not too many elements.
     fn sizes(&self) -> CheckResult {
         self.operation.operands.iter().chain(&self.operation.results).try_for_each(|value| sized(self.ty(*value)))
     }

@@ -9,12 +9,11 @@ use tilewright_layout::text::TextError;
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("in `@{function}`: `{operation}`: {message}")]
 pub struct TileViolation {
-    /// Name of the function.
+    /// Name of the function that violates the rule, without `@`; empty for a violation outside of functions.
     pub function: Arc<str>,
-    /// The name of the operation at which the violation is; `tt.func` if it is at none, `module` at a named layout or
-    /// type.
+    /// Name of the operation that violates the rule; `tt.func` if it is none, `module` for a named layout or type.
     pub operation: Arc<str>,
-    /// Byte offset of the operation in the parsed text.
+    /// Byte offset of the operation in the parsed text; `None` if the operation was not parsed.
     pub at: Option<u32>,
     /// The violated rule, and the values that violate it.
     pub message: String,

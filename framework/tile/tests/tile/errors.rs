@@ -229,7 +229,7 @@ const SOURCES: [&str; 4] = [
     "#a = #ttg.blocked<{order = [1, 0]}>\n!p = !tt.ptr<f16>\nmodule attributes {x = 1 : i32} {\n  tt.func @f(%p: !p, %t: tensor<4x8xf32, #a>) {\n    tt.return loc(\"f\":1:2)\n  }\n}",
 ];
 
-/// Tokens that break programs in other places than random characters do.
+/// Tokens that a mutation inserts: at token boundaries they cause errors that random characters rarely reach.
 const PIECES: [&str; 16] = [
     "%",
     "#",

@@ -34,7 +34,7 @@ pub struct Difference {
 pub struct ElementMismatch {
     /// Index of the element along each axis.
     pub index: Vec<u64>,
-    /// Value of the element.
+    /// Value that the run left in the element.
     pub got: CaseScalar,
     /// Expected value of the element.
     pub expected: CaseScalar,

@@ -35,34 +35,34 @@ pub enum CaseElementError {
     /// No element type has this name.
     #[error("`{name}` is not an element; expected one of {}", NAMES.map(|(known, _)| known).join(", "))]
     Unknown {
-        /// The name.
+        /// The name that was given.
         name: String,
     },
     /// An integer that is out of range.
     #[error("{value} does not fit into {width} bits")]
     Range {
-        /// The integer.
+        /// The integer that was given.
         value: i128,
-        /// Bits of an element.
+        /// Width of the element type in bits.
         width: usize,
     },
     /// A floating-point value for an element type of integers.
     #[error("{value:?} is not an integer")]
     NotAnInteger {
-        /// The value.
+        /// The floating-point value that was given.
         value: f64,
     },
     /// A value that the floating-point type cannot represent.
     #[error("`{float}` has no {value:?}")]
     NoFloat {
-        /// The element type.
+        /// The floating-point element type, which cannot represent the value.
         float: Float,
-        /// The value.
+        /// The value that was given.
         value: f64,
     },
 }
 
-/// Names of element types.
+/// Names of element types in case files. If a type has several names, messages use the last one.
 const NAMES: [(&str, CaseElement); 18] = [
     ("i1", CaseElement::Boolean),
     ("u1", CaseElement::Boolean),
@@ -94,7 +94,7 @@ impl CaseElement {
         found.ok_or_else(|| CaseElementError::Unknown { name: name.to_owned() })
     }
 
-    /// The name of the type; `None` if it has none.
+    /// Returns the name of the element type, as case files and messages state it; `None` if it has no name.
     #[must_use]
     pub fn name(self) -> Option<&'static str> {
         NAMES.iter().rev().find(|(_, known)| *known == self).map(|(name, _)| *name)
@@ -109,7 +109,7 @@ impl CaseElement {
         width.filter(|bits| [1, 8, 16, 32, 64].contains(bits)).map(integer).or(Float::from_name(ty).map(Self::Float))
     }
 
-    /// Number of bytes of an element in memory.
+    /// Returns the number of bytes of an element in memory.
     #[must_use]
     pub fn bytes(self) -> usize {
         match self {

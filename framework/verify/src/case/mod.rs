@@ -28,9 +28,9 @@ pub struct ProgramCase {
     pub name: String,
     /// Path of the program's file.
     pub program: PathBuf,
-    /// The function that the launch calls.
+    /// Name of the function that the launch runs.
     pub entry: String,
-    /// Number of programs along x, y and z.
+    /// Number of programs along x, y and z of the grid.
     pub grid: [u32; 3],
     /// Number of warps that execute a program; the result does not depend on it.
     pub warps: u32,
@@ -48,7 +48,7 @@ pub struct ProgramCase {
 /// An argument of the function.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CaseArgument {
-    /// Name of the argument.
+    /// Name of the argument in the case file, used in messages.
     pub name: String,
     /// Value of the argument.
     pub value: CaseValue,
@@ -57,15 +57,15 @@ pub struct CaseArgument {
 /// A buffer in global memory.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CaseBuffer {
-    /// Name of the buffer.
+    /// Name of the buffer, by which arguments in the case file refer to it; also used in messages.
     pub name: String,
     /// Element type of the buffer.
     pub element: CaseElement,
     /// Number of elements along each axis; the elements are row-major.
     pub shape: Vec<u64>,
-    /// Contents before the run.
+    /// Contents of the buffer before the run, in bytes.
     pub before: Vec<u8>,
-    /// Expected contents after the run.
+    /// Expected contents of the buffer after the run.
     pub after: Expectation,
 }
 
@@ -128,7 +128,7 @@ pub enum CaseError {
     Json {
         /// Path of the file.
         file: PathBuf,
-        /// The error, with line and column.
+        /// The error of the JSON parser, with line and column in the file.
         source: serde_json::Error,
     },
     /// A field is missing or has an invalid value.

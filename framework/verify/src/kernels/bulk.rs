@@ -14,7 +14,7 @@ use crate::CheckFailure;
 pub enum Bulk<'a> {
     /// A box of a tensor, with the tensor's map.
     Box(&'a TensorMap),
-    /// A span: this many contiguous bytes.
+    /// This number of contiguous bytes.
     Copy1d(u32),
 }
 

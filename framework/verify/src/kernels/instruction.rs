@@ -18,9 +18,10 @@ const ALIGNMENT: u32 = 16;
 ///
 /// The parameters are pointers to global memory, one for each operand of the row in order, including results. For a
 /// register operand of B bits per lane, lane `l`, counted over all warps, reads or writes B / 8 bytes at `l * B / 8`.
-/// For an access operand, the memory holds the contents of all slots in order; the kernel copies them to shared memory
-/// before a load, or from shared memory after a store or a copy. For an operand in global memory, it holds the slots
-/// themselves. For a tile in shared memory, it holds the bytes of [`TilePlacement::find_smallest`]. Predicates are true.
+/// For an access operand, the memory holds all segments (contiguous bytes at one address, dim `slot` of the row's
+/// layouts) in order; the kernel copies them to shared memory before a load, or from shared memory after a store or a
+/// copy. For an operand in global memory, it holds the segments themselves. For a tile in shared memory, it holds the
+/// bytes of [`TilePlacement::find_smallest`]. Predicates are true.
 ///
 /// # Errors
 /// [`CheckFailure::Row`] if no kernel can issue the row.
@@ -160,7 +161,8 @@ impl Around {
         Ok(self.builder.binary(Binary::Add, start, others))
     }
 
-    /// Allocates a shared buffer for all slots (runs of contiguous bytes) of an access operand with the layout `data`.
+    /// Allocates a shared buffer for all segments (contiguous bytes at one address) of an access operand with the
+    /// layout `data`.
     fn buffer(&mut self, data: &LinearLayout) -> Result<Buffer, String> {
         let bits = 8u32.checked_shl(data.outs().bits()).filter(|bits| *bits <= 1 << 20);
         let item_type = bits.map(|bits| bits / self.lanes).and_then(|bits| ValueRequirement::Bits(bits).default_type());
@@ -211,8 +213,8 @@ impl Around {
         self.builder.effect(Op::Store { pointer, value, predicate: None, offset: 0, alignment });
     }
 
-    /// Emits the address of the slot (a run of contiguous bytes) that this lane gives to the instruction; the slots lie
-    /// at `base`, one after the other.
+    /// Emits the address of the segment (contiguous bytes) that this lane gives to the instruction; the segments lie at
+    /// `base`, one after the other.
     fn segment_address(&mut self, base: Value, data: &LinearLayout, address: &LinearLayout) -> Value {
         let segment_bits = data.out_bits(Dim::named("byte"));
         let mut offset = self.builder.constant(Type::Scalar(Element::I32), 0);

@@ -22,13 +22,13 @@ pub enum TilePlacementError {
     /// The operand has no canonical layout.
     #[error("operand `{role}` has no canonical layout")]
     NoLayout {
-        /// The operand's role.
+        /// Role of the operand, e.g. `a`.
         role: String,
     },
     /// A canonical layout names a stride that the descriptor does not have.
     #[error("its descriptor has no stride {index}")]
     NoStride {
-        /// Index of the stride.
+        /// Index of the stride that the layout names.
         index: u32,
     },
     /// The tile is larger than an address can express.
@@ -39,7 +39,7 @@ pub enum TilePlacementError {
     Strides {
         /// The name of the canonical layout.
         layout: String,
-        /// The strides in bytes.
+        /// The strides that the tile needs, in bytes.
         strides: Vec<u64>,
     },
 }
@@ -103,7 +103,7 @@ impl<'a> TilePlacement<'a> {
         })
     }
 
-    /// Required alignment of the memory in bytes.
+    /// Returns the alignment, in bytes, that the tile's address must have.
     #[must_use]
     pub fn alignment(&self) -> u32 {
         self.canonical_layout.alignment

@@ -10,17 +10,17 @@ use tilewright_target::Direction;
 
 use tilewright_lower::registers::memory_integer;
 
-/// How far ahead tiles are prefetched.
+/// The distance between the prefetch of a tile and the load of that tile, in a test kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PrefetchDistance {
-    /// The distance in tiles.
+    /// The distance in tiles, which is also the number of iterations between prefetch and load.
     pub tiles: u32,
     /// Whether prefetches are wrong on purpose: they are for a matrix that begins one byte later.
     pub is_misaligned: bool,
 }
 
 impl PrefetchDistance {
-    /// A distance of `tiles` tiles.
+    /// Returns a distance of `tiles` tiles, with correct prefetches.
     #[must_use]
     pub fn by(tiles: u32) -> Self {
         Self { tiles, is_misaligned: false }

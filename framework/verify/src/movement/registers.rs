@@ -30,7 +30,8 @@ pub fn conversion_case<'a>(
     Ok(moved(kernel, [src, dst], &[element_bits], &[elements]).with_plan(&plan.stats))
 }
 
-/// Creates a test of a reduction by addition: every register must hold the sum of its line, computed here sequentially.
+/// Creates a test of a reduction by addition: every register must hold the sum of the elements along the axis, computed
+/// here sequentially.
 ///
 /// # Errors
 /// As [`conversion_case`].
@@ -95,7 +96,7 @@ fn compose(builder: &mut FunctionBuilder<'_>, earlier: &[Value], later: &[Value]
 }
 
 /// Returns the expected results of a scan of row-major test tensors, one list of elements for each width, computed
-/// sequentially along each line.
+/// sequentially along the axis.
 fn scanned(src: &LinearLayout, axis: Dim, element_bits: &[u32], direction: ScanDirection) -> Vec<Vec<u64>> {
     let lines = Lines::new(src, axis);
     let (length, elements) = (1u64 << lines.along, 1u64 << src.outs().bits());
@@ -152,13 +153,14 @@ impl Lines {
         Self { inner, along: layout.out_bits(axis) }
     }
 
-    /// Returns the number of the line that contains the element with row-major index `element`: its row-major index in
-    /// the tensor without the axis.
+    /// Returns the number of the line (elements that differ only along the axis) that contains the element with
+    /// row-major index `element`: its row-major index in the tensor without the axis.
     fn line(&self, element: u64) -> u64 {
         element >> (self.inner + self.along) << self.inner | element & ((1 << self.inner) - 1)
     }
 
-    /// Returns the row-major index of the element at `position` in the line number `line`.
+    /// Returns the row-major index of the element at `position` in the line (elements that differ only along the axis)
+    /// with the number `line`.
     fn element(&self, line: u64, position: u64) -> u64 {
         (line >> self.inner << self.along | position) << self.inner | line & ((1 << self.inner) - 1)
     }

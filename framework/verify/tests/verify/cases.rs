@@ -250,7 +250,8 @@ fn bytes_are_read_by_element_type() {
     assert!(CaseElement::Float(Float::F8E4M3Fn).encode(CaseScalar::Float(f64::INFINITY)).is_err());
 }
 
-/// The rules of the format.
+/// Compares pairs of a computed and an expected number, by the rules of the case format for zeros, NaN, infinities and
+/// tolerances.
 #[test]
 fn numbers_pass_within_their_tolerance() {
     let exact = Tolerance::default();

@@ -1,12 +1,13 @@
-//! Emits casts from 8-bit floating-point formats to `f32`, two elements at a time. Source: AMD ISA references,
-//! V_CVT_PK_F32_FP8 and V_CVT_PK_F32_BF8; their formats are the processor's, which the target file lists.
+//! Emits casts from 8-bit floating-point formats to `f32`, two elements at a time. Whether the bytes are in OCP or FNUZ
+//! format depends on the processor, whose target file lists the casts. Source: AMD ISA references, V_CVT_PK_F32_FP8 and
+//! V_CVT_PK_F32_BF8.
 
 use tilewright_kernel::{Cast, Element, Type};
 use tilewright_llvm::values::BasicValueEnum;
 use tilewright_llvm::{Emitter, no_cast};
 use tilewright_plugin::CompileError;
 
-/// Emits a cast of 8-bit floats in bytes, one or a vector of them, to `f32`; an error for other casts.
+/// Emits a cast of one or several 8-bit floats, in bytes, to `f32`; returns an error for other casts.
 pub(super) fn emit<'ctx>(
     emit: &Emitter<'_, 'ctx>,
     cast: Cast,

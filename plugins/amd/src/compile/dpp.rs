@@ -8,18 +8,18 @@ use tilewright_llvm::values::{BasicValue, IntValue};
 
 use tilewright_plugin::CompileError;
 
-/// The instruction of a xor shuffle: lane `i` reads from lane `i ^ mask`, for a constant mask.
+/// The instruction for a shuffle by a constant mask: lane `i` reads from lane `i ^ mask`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum XorShuffle {
-    /// A move with this DPP control (`dpp_ctrl`), within a row of 16 lanes.
+    /// A move with this DPP control (operand `dpp_ctrl`), which reads within a row of 16 lanes.
     Dpp(u32),
-    /// `v_permlanex16_b32`: lane `i` of a row reads lane `i` of the other row.
+    /// `v_permlanex16_b32`: each lane reads the lane with the same index in the other row of 16 lanes.
     OtherRow,
-    /// `v_permlane64_b32`: each half of a wave of 64 reads the other half.
+    /// `v_permlane64_b32`: each lane of a wave of 64 reads the same lane of the other half.
     OtherHalf,
 }
 
-/// Selects the instruction of a shuffle from lane `i ^ mask`; `None` if only an indexed shuffle through LDS can do it.
+/// Selects the instruction by which lane `i` reads lane `i ^ mask`; `None` if the shuffle must go through LDS.
 /// Processors with 32 native lanes have a DPP control for every xor within a row of 16 (`row_xmask`). Processors with
 /// 64 native lanes have only xors within four lanes (`quad_perm`), mirrors of rows and half rows, and the rotation by
 /// half a row.
@@ -38,14 +38,14 @@ pub(super) fn across(mask: u32, native_lanes: u32) -> Option<XorShuffle> {
 }
 
 impl XorShuffle {
-    /// Emits the instruction: each lane gets `value` of its source lane.
+    /// Emits the instruction and returns, in each lane, `value` of the source lane.
     pub(super) fn emit<'ctx>(
         self,
         emit: &Emitter<'_, 'ctx>,
         value: IntValue<'ctx>,
     ) -> Result<IntValue<'ctx>, CompileError> {
         let ty = value.get_type();
-        // Every lane reads a lane of its own row, so the old value does not matter.
+        // No lane keeps its old value, because every source lane is valid.
         let old = ty.get_poison();
         let (name, operands) = match self {
             Self::Dpp(control) => {

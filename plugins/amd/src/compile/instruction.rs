@@ -1,5 +1,5 @@
-//! Emits this vendor's instructions as LLVM intrinsics. Inline assembly does not suffice, because LLVM inserts the
-//! required wait states only between instructions that it knows.
+//! Emits AMD's matrix and copy instructions as LLVM intrinsics. Inline assembly does not suffice, because LLVM inserts
+//! the required wait states only between instructions that it knows.
 //!
 //! The name of an instruction is its mnemonic. The intrinsic's name is derived from the mnemonic by rule, and the
 //! intrinsic's argument list is given by [`pattern`].
@@ -12,13 +12,13 @@ use tilewright_target::{Instruction, InstructionKind, Operand, Semantics};
 
 use crate::instructions::had_by_first_generations;
 
-/// One argument of an intrinsic: a matrix, or a modifier of the instruction.
+/// One argument of an LLVM intrinsic: a matrix operand, or a modifier of the instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Argument {
     A,
     B,
     C,
-    /// A modifier with a constant value.
+    /// A modifier of the instruction with this constant value.
     Modifier(u32),
     /// The code of A's element type, from [`format_code`].
     FormatA,
@@ -45,10 +45,10 @@ use Argument::{
     A, B, C, Clamp, FormatA, FormatB, FormatScale, Modifier, ScaleA, ScaleB, ScalesA, ScalesB, SignA, SignB,
 };
 
-/// A modifier with its default value zero: no negation, no broadcast, the lower half of a register, no scale.
+/// A modifier that is off (zero): no negation, no broadcast, the lower half of a register, or no scale.
 const OFF: Argument = Modifier(0);
 
-/// The intrinsic that an instruction is emitted as.
+/// The LLVM intrinsic as which an instruction is emitted, with its arguments in order.
 #[derive(Debug, PartialEq, Eq)]
 struct Call {
     name: String,
@@ -87,8 +87,8 @@ fn is_blocks(word: &str) -> bool {
     word.strip_suffix('b').is_some_and(|count| count.chars().all(|digit| digit.is_ascii_digit()) && !count.is_empty())
 }
 
-/// Returns the intrinsic's name of an `mfma` without its prefix. Instructions of gfx908 and gfx90a keep the first
-/// spelling, `32x32x8f16` for `32x32x8_f16`; names of later instructions have a dot before the types.
+/// Returns the intrinsic's name for an `mfma`, without the prefix `llvm.amdgcn.`. Instructions of gfx908 and gfx90a
+/// keep their first syntax (`32x32x8f16` for the mnemonic's `32x32x8_f16`); later ones have a dot before the types.
 fn mfma_name(out: &str, shape: &str, types: &[&str]) -> String {
     let fields = types.join("_");
     let variant = if fields == "bf16" { "_1k" } else { "" };
@@ -101,16 +101,16 @@ fn mfma_name(out: &str, shape: &str, types: &[&str]) -> String {
     format!("mfma.{out}.{shape}{dot}{rest}")
 }
 
-/// The intrinsic's arguments for an `mfma` with scales.
+/// The arguments of the intrinsic of an `mfma` with scales.
 const WITH_SCALES: &[Argument] = &[A, B, C, FormatA, FormatB, OFF, ScaleA, OFF, ScaleB];
 
-/// The intrinsic's arguments for a `wmma` with scales: the scales are in the lower lanes, and no operand is kept for
-/// reuse by the next instruction.
+/// The arguments of the intrinsic of a `wmma` with scales. The lower lanes hold the scales, and the reuse hints, which
+/// keep an operand for the next instruction, are off.
 const WMMA_WITH_SCALES: &[Argument] =
     &[FormatA, A, FormatB, B, OFF, C, OFF, FormatScale, ScalesA, OFF, FormatScale, ScalesB, OFF, OFF];
 
-/// Returns the intrinsic's arguments, in order, for an instruction without scales, by the parts of its mnemonic: kind
-/// (`mfma` or `wmma`), type of the result, shape, operand types. `None` if the kind is unknown.
+/// Returns the arguments, in order, of the intrinsic of an instruction without scales. The parameters are the fields of
+/// its mnemonic: kind (`mfma` or `wmma`), result type, shape and operand types. Returns `None` for other kinds.
 fn pattern(kind: &str, out: &str, shape: &str, types: &[&str]) -> Option<&'static [Argument]> {
     Some(match (kind, shape, types) {
         ("mfma", _, ["f8f6f4"]) => &[A, B, C, FormatA, FormatB, OFF, OFF, OFF, OFF],
@@ -174,8 +174,8 @@ pub(super) fn emit<'ctx>(
     Ok(vec![emit.bitcast(value, emit.plain_type(result)?)?])
 }
 
-/// Emits a transposing load: `ds_read_b64_tr_b16` is `llvm.amdgcn.ds.read.tr16.b64`, which returns 16-bit elements; for
-/// narrower elements the intrinsic returns words.
+/// Emits a transposing load from LDS. The intrinsic of `ds_read_b64_tr_b16` is `llvm.amdgcn.ds.read.tr16.b64`, which
+/// returns 16-bit elements; for narrower elements the intrinsic returns 32-bit words.
 fn transposed_load<'ctx>(
     emit: &Emitter<'_, 'ctx>,
     row: &Instruction,
@@ -194,7 +194,7 @@ fn transposed_load<'ctx>(
     emit.bitcast(value, emit.plain_type(result)?)
 }
 
-/// Emits a load from global memory to LDS. The hardware takes the LDS address of the first lane only.
+/// Emits a load from global memory to LDS. The hardware uses only the first lane's LDS address.
 fn copy<'ctx>(
     emit: &Emitter<'_, 'ctx>,
     row: &Instruction,
@@ -206,13 +206,13 @@ fn copy<'ctx>(
         Some("dwordx4") => 16,
         _ => return Err(CompileError::Unsupported(format!("instruction `{}` has no code generation", row.name))),
     };
-    // No constant offset, no cache policy.
+    // The two zeros are the constant offset and the cache policy.
     let operands = [from, to, emit.i32(size).into(), emit.i32(0).into(), emit.i32(0).into()];
     emit.call("llvm.amdgcn.global.load.lds", &[], &operands).map(|_| ())
 }
 
-/// Returns the element type of the register operand with the role `required`, and the bits of all its registers in one
-/// lane.
+/// Returns the element type of the register operand with the role `required`, and the number of bits of its registers
+/// in one lane.
 fn register_operand<'a>(row: &'a Instruction, required: &str) -> Result<(&'a str, u32), CompileError> {
     let found = row.operands.iter().find_map(|operand| match operand {
         Operand::Register { role, element, bits, layout } if role == required => {
@@ -223,8 +223,8 @@ fn register_operand<'a>(row: &'a Instruction, required: &str) -> Result<(&'a str
     found.ok_or_else(|| CompileError::Backend(format!("instruction `{}` has no operand `{required}`", row.name)))
 }
 
-/// Emits an operand's value without the registers that pad it to a power of two: an operand of six-bit elements fills
-/// fewer.
+/// Removes padding registers from an operand's value. The kernel IR pads a vector to a power of two, but operands of
+/// six-bit elements have fewer registers.
 fn narrowed<'ctx>(
     emit: &Emitter<'_, 'ctx>,
     row: &Instruction,
@@ -246,7 +246,7 @@ fn is_signed(row: &Instruction, role: &str) -> Result<bool, CompileError> {
     Ok(register_operand(row, role)?.0.starts_with('i'))
 }
 
-/// Returns the hardware's code of the scales' element type (LLVM, SIDefines.h, `MatrixScaleFmt`).
+/// Returns the hardware's code for the element type of an instruction's scales (LLVM, SIDefines.h, `MatrixScaleFmt`).
 fn scale_code(row: &Instruction) -> Result<u32, CompileError> {
     match register_operand(row, "scale_a")?.0 {
         "e8m0" => Ok(0),
@@ -255,8 +255,8 @@ fn scale_code(row: &Instruction) -> Result<u32, CompileError> {
     }
 }
 
-/// Returns the hardware's code of an operand's element type: the modifiers `cbsz` and `blgp` of `mfma` (CDNA 4 ISA
-/// reference), and the same codes for `wmma` (LLVM, SIDefines.h, `MatrixFMT`).
+/// Returns the hardware's code for an operand's element type: the value of the modifiers `cbsz` and `blgp` of `mfma`
+/// (CDNA 4 ISA reference); `wmma` uses the same codes (LLVM, SIDefines.h, `MatrixFMT`).
 fn format_code(row: &Instruction, role: &str) -> Result<u32, CompileError> {
     match register_operand(row, role)?.0 {
         "fp8" => Ok(0),
@@ -268,8 +268,8 @@ fn format_code(row: &Instruction, role: &str) -> Result<u32, CompileError> {
     }
 }
 
-/// Returns the LLVM type of an operand in the intrinsic: narrow elements are 32-bit words, and `bf16` elements are
-/// 16-bit integers unless K is 32.
+/// Returns the LLVM type of an operand in the intrinsic. Elements narrower than 16 bits are packed in 32-bit integers,
+/// and `bf16` elements are 16-bit integers unless K is 32.
 fn overload_type<'ctx>(
     emit: &Emitter<'_, 'ctx>,
     row: &Instruction,

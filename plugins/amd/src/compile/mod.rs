@@ -48,7 +48,7 @@ pub(crate) fn compile(
     }
     let foreign = has_assembly(module);
     if foreign && !forms.contains(&LlvmForm::Object) {
-        // Only the assembler can validate inline assembly.
+        // LLVM validates inline assembly only when it assembles an object.
         forms.push(LlvmForm::Object);
     }
     let code = tilewright_llvm::compile(&dialect, module, options.optimisation, &forms);
@@ -80,7 +80,8 @@ fn has_assembly(module: &Module) -> bool {
     statements.into_iter().any(|statement| matches!(statement.op, Op::Assembly { .. }))
 }
 
-/// Turns the assembler's error about a kernel's inline assembly into [`CompileError::Unsupported`].
+/// Turns an assembler error into [`CompileError::Unsupported`]. Used for modules with inline assembly, which may be
+/// another vendor's.
 fn refused_assembly(error: CompileError) -> CompileError {
     match error {
         CompileError::Backend(message) => {
@@ -97,8 +98,8 @@ struct Amdgcn<'a> {
 }
 
 impl Amdgcn<'_> {
-    /// Returns the lanes of the processor's vector units: 64, or 32 on processors that execute a wave of 64 as two
-    /// halves.
+    /// Returns the number of lanes of the processor's vector units: 64, or 32 on processors that execute a wave of 64
+    /// lanes as two halves.
     fn native_lanes(&self) -> u32 {
         if self.target.architecture.starts_with("gfx9") { 64 } else { 32 }
     }
@@ -151,7 +152,7 @@ impl Dialect for Amdgcn<'_> {
     }
 
     fn lane<'ctx>(&self, emit: &Emitter<'_, 'ctx>) -> Result<IntValue<'ctx>, CompileError> {
-        // Counts the lanes below this one.
+        // `mbcnt` counts the set mask bits below this lane, which is the lane's index if all bits are set.
         let all = emit.i32(u32::MAX);
         let low = emit.call_i32("llvm.amdgcn.mbcnt.lo", &[all, emit.i32(0)])?;
         if emit.launch().lanes <= 32 { Ok(low) } else { emit.call_i32("llvm.amdgcn.mbcnt.hi", &[all, low]) }
@@ -187,8 +188,9 @@ impl Dialect for Amdgcn<'_> {
         }
     }
 
-    /// Returns annotations that permit hardware float atomics, which may flush subnormals. Only an atomic of system
-    /// scope may access memory that other devices or the host access during the kernel.
+    /// Returns LLVM annotations that permit hardware float atomics, which may flush subnormals. They apply to block and
+    /// device scope, since only an atomic of system scope may access memory that other devices or the host use during
+    /// the kernel.
     fn atomic_annotations(&self, space: MemorySpace, scope: MemoryScope) -> &'static [&'static str] {
         match (space, scope) {
             (MemorySpace::Global, MemoryScope::Block | MemoryScope::Device) => {
@@ -207,7 +209,7 @@ impl Dialect for Amdgcn<'_> {
     ) -> Result<BasicValueEnum<'ctx>, CompileError> {
         let listed = self.target.function(function.name(), element.name()).is_some();
         match (function, element, operands) {
-            // LLVM scales subnormals into the range of the instruction and back.
+            // LLVM adds code around the instruction so that subnormals are handled exactly.
             (MathFunction::Exp2, Element::F32, &[a]) if listed => emit.call_overloaded_by_operand("llvm.exp2", a),
             (MathFunction::Log2, Element::F32, &[a]) if listed => emit.call_overloaded_by_operand("llvm.log2", a),
             _ => Err(no_function(function, element)),
@@ -241,8 +243,8 @@ impl Dialect for Amdgcn<'_> {
         if emit.launch().lanes == self.native_lanes() {
             return Ok(near);
         }
-        // If 32 lanes are native, a wave of 64 reads within each half: the values of the other half are swapped in
-        // first, and the lane index selects the valid read.
+        // On processors with 32 native lanes, `ds_bpermute` in a wave of 64 reads only within each half. So the shuffle
+        // also reads values that were swapped between the halves, and selects by the source lane's half.
         let name = "llvm.amdgcn.permlane64";
         let swapped = emit.integer(name, emit.call(name, &[value.get_type().into()], &[value.into()])?)?;
         let far = emit.call_i32("llvm.amdgcn.ds.bpermute", &[address, swapped])?;
@@ -260,7 +262,7 @@ impl Dialect for Amdgcn<'_> {
         match dpp::across(mask, self.native_lanes()) {
             Some(across) if listed => across.emit(emit, value),
             None if listed => {
-                // A swap of two copies gives every lane both values; a lane selects the one that it did not have.
+                // The swap gives every lane its own value and that of lane `i ^ mask`; the select takes the latter.
                 let [from_below, from_above] = self.swap(emit, value, value, mask)?;
                 let is_above = emit.and(self.lane(emit)?, mask)?;
                 emit.select_if_zero(is_above, from_above, from_below)
@@ -281,7 +283,7 @@ impl Dialect for Amdgcn<'_> {
             let processor = &self.target.architecture;
             return Err(CompileError::Unsupported(format!("{processor} does not swap lanes that differ by {lane}")));
         }
-        // Both flags are off: a lane does not read inactive lanes, and a source lane out of bounds does not give zero.
+        // Both flags are off: source lanes are all active and in bounds.
         let [fetch_inactive, bound_control] = [false, false].map(|flag| emit.i1(flag));
         emit.call_pair(&format!("llvm.amdgcn.permlane{lane}.swap"), &[a, b, fetch_inactive, bound_control])
     }
@@ -302,15 +304,14 @@ impl Dialect for Amdgcn<'_> {
         queue_of(self.rows, name)
     }
 
-    /// Emits nothing: groups need no commit instruction, because loads complete in the order of issue and a wait counts
-    /// loads.
+    /// Emits nothing: loads to LDS complete in order, and a wait counts loads, so a group needs no commit instruction.
     fn commit(&self, _emit: &Emitter<'_, '_>, queue: Queue) -> Result<(), CompileError> {
         if queue == Queue::Copies { Ok(()) } else { Err(no_queue(queue)) }
     }
 
-    /// Waits until at most `outstanding` groups are in flight. Each group has at least `min_outstanding` loads, so the
-    /// wait allows the product of both in loads. Loads issued after the groups make the wait longer than necessary,
-    /// never shorter.
+    /// Waits until at most `outstanding` groups are in flight. The hardware counts loads, and each group has at least
+    /// `min_outstanding` of them, so up to `outstanding * min_outstanding` loads may stay in flight. Loads issued after
+    /// the groups only make the wait longer than necessary.
     fn wait(
         &self,
         emit: &Emitter<'_, '_>,
@@ -337,7 +338,7 @@ impl Dialect for Amdgcn<'_> {
         b: IntValue<'ctx>,
         selector: IntValue<'ctx>,
     ) -> Result<IntValue<'ctx>, CompileError> {
-        // In `v_perm`, bytes 0 to 3 are those of the second operand, 4 to 7 those of the first.
+        // `v_perm` numbers the bytes of its second operand 0 to 3, and those of its first operand 4 to 7.
         emit.call_i32("llvm.amdgcn.perm", &[b, a, selector])
     }
 

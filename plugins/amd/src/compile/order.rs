@@ -1,8 +1,7 @@
 //! Fences and barriers, with waits that LLVM keeps.
 //!
-//! LLVM's own waits before a fence are optional to its wait insertion, which drops one at the head of a loop if nothing
-//! is in flight on entry but an access at the end of the loop is (llvm-project pull request 220356). A wait by an
-//! intrinsic or by assembly stays.
+//! LLVM may drop the wait before a fence: at the head of a loop, if nothing is in flight on entry but an access at the
+//! end of the loop is (llvm-project pull request 220356). It never drops a wait that is an intrinsic or assembly.
 
 use tilewright_kernel::{MemoryScope, Scope};
 use tilewright_llvm::{CallOperand, Dialect, Emitter, Ordering, no_clusters};
@@ -13,7 +12,7 @@ use super::Amdgcn;
 /// Annotation that restricts a fence to shared memory, so that no cache of global memory is flushed.
 pub(super) const SHARED_ONLY: Option<(&str, &str)> = Some(("amdgpu-synchronize-as", "local"));
 
-/// Emits a barrier of the scope, which orders accesses to shared memory.
+/// Emits a barrier of the given scope, which orders accesses to shared memory only.
 pub(super) fn barrier(emit: &Emitter<'_, '_>, architecture: &str, scope: Scope) -> Result<(), CompileError> {
     let (intrinsic, fenced, name) = match scope {
         Scope::Warp => ("llvm.amdgcn.wave.barrier", "wavefront", "warp barrier"),
@@ -21,7 +20,7 @@ pub(super) fn barrier(emit: &Emitter<'_, '_>, architecture: &str, scope: Scope) 
         Scope::Cluster => return Err(no_clusters()),
     };
     emit.fence(Ordering::Release, fenced, SHARED_ONLY)?;
-    // Accesses of one warp are in order.
+    // Shared-memory accesses of one warp complete in order, so a block of one warp needs no wait.
     if scope == Scope::Block && emit.launch().warps > 1 {
         wait_for(emit, architecture, Accesses::Shared)?;
     }
@@ -30,14 +29,14 @@ pub(super) fn barrier(emit: &Emitter<'_, '_>, architecture: &str, scope: Scope) 
     emit.fence(Ordering::Acquire, fenced, SHARED_ONLY)
 }
 
-/// Emits an acquire and release fence of the scope, for all of memory.
+/// Emits an acquire and release fence of the given scope, for global and shared memory.
 pub(super) fn fence(dialect: &Amdgcn<'_>, emit: &Emitter<'_, '_>, scope: MemoryScope) -> Result<(), CompileError> {
     release(dialect, emit, scope, "fence")?;
     emit.fence(Ordering::Acquire, dialect.memory_scope(scope), None)
 }
 
-/// Emits a release fence of the scope for all of memory, and a wait until earlier accesses have completed. `name` is
-/// the operation that releases, for a comment in the assembly.
+/// Emits a release fence of the given scope for global and shared memory, and a wait until earlier accesses have
+/// completed. `name` is the operation, for a comment in the assembly.
 pub(super) fn release(
     dialect: &Amdgcn<'_>,
     emit: &Emitter<'_, '_>,
@@ -46,8 +45,8 @@ pub(super) fn release(
 ) -> Result<(), CompileError> {
     let architecture = &dialect.target.architecture;
     emit.fence(Ordering::Release, dialect.memory_scope(scope), None)?;
-    // The wait follows the fence, since it must cover the write-back of caches that the fence begins. On gfx9 all warps
-    // of a block use one cache, which their accesses to global memory reach in order.
+    // The wait follows the fence, since it must also cover the write-back of caches that the fence starts. On gfx9, all
+    // warps of a block use the same cache, and their accesses reach it in order.
     let in_block = scope == MemoryScope::Block;
     if !in_block || emit.launch().warps > 1 {
         let in_order = in_block && architecture.starts_with("gfx9");
@@ -56,16 +55,16 @@ pub(super) fn release(
     emit.keep_accesses_before(&format!("{name} {}", scope.name()))
 }
 
-/// The memory accesses that a wait covers.
+/// The kinds of memory accesses for which a wait waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Accesses {
-    /// Accesses to shared memory.
+    /// Loads, stores and atomics in shared memory.
     Shared,
-    /// All loads, stores and atomics.
+    /// All loads, stores and atomics, in any memory.
     All,
 }
 
-/// Emits a wait until the wave's accesses of this kind have completed, by the counters of the architecture.
+/// Emits a wait until the wave's accesses of this kind have completed, by the architecture's wait counters.
 fn wait_for(emit: &Emitter<'_, '_>, architecture: &str, accesses: Accesses) -> Result<(), CompileError> {
     let waits: &[&str] = match (accesses, architecture.get(..5)) {
         (Accesses::Shared, Some("gfx12")) => &["dscnt"],
@@ -90,10 +89,10 @@ fn wait_for(emit: &Emitter<'_, '_>, architecture: &str, accesses: Accesses) -> R
     Ok(())
 }
 
-/// Returns the operand of `s_waitcnt` of gfx9 that waits until at most `outstanding` loads from global memory are in
-/// flight, and for nothing else. Fields: `vmcnt` in bits 3:0 and 15:14, `expcnt` in 6:4, `lgkmcnt` in 11:8 (LLVM,
-/// AMDGPU usage, and the ISA references of gfx9). On gfx11, [`wait_for`] has `expcnt` in 2:0, `lgkmcnt` in 9:4 and
-/// `vmcnt` in 15:10.
+/// Returns the operand of `s_waitcnt` on gfx9 that waits until at most `outstanding` loads from global memory are in
+/// flight, and for no other access. Its fields: `vmcnt` in bits 3:0 and 15:14, `expcnt` in 6:4, `lgkmcnt` in 11:8
+/// (LLVM, AMDGPU usage, and the ISA references of gfx9). On gfx11, the operands in [`wait_for`] have `expcnt` in 2:0,
+/// `lgkmcnt` in 9:4 and `vmcnt` in 15:10.
 pub(super) fn loads_outstanding(outstanding: u32) -> u32 {
     const MOST: u32 = 63;
     let loads = outstanding.min(MOST);

@@ -1,4 +1,4 @@
-//! The functions of the HIP runtime library that devices call, and the names of its error codes.
+//! The functions of the HIP runtime library that the plugin calls, and the names of HIP's error codes.
 
 #![allow(unsafe_code)]
 
@@ -7,23 +7,23 @@ use std::ffi::{CStr, c_char, c_float, c_int, c_uint, c_void};
 use libloading::Library;
 use tilewright_plugin::DeviceError;
 
-/// File names of the HIP runtime library, newest major version first; the name without a version is from a development
-/// kit.
+/// File names of the HIP runtime library, the newest major version first. The name without a version comes with the
+/// development package.
 const NAMES: [&str; 4] = ["libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5", "libamdhip64.so"];
 
 /// An error code of HIP, `hipError_t`.
 pub(super) type Code = c_int;
 /// The error code of success, `hipSuccess`.
 const SUCCESS: Code = 0;
-/// The error code of exhausted device memory, `hipErrorOutOfMemory`.
+/// The error code `hipErrorOutOfMemory`: device memory is exhausted.
 pub(super) const OUT_OF_MEMORY: Code = 2;
-/// The error code if the machine has no device, `hipErrorNoDevice`.
+/// The error code `hipErrorNoDevice`: the machine has no device.
 pub(super) const NO_DEVICE: Code = 100;
-/// `hipErrorInvalidDevice`, which `hipInit` of version 5 returns if there is no device.
+/// The error code `hipErrorInvalidDevice`, which `hipInit` of version 5 returns on a machine without devices.
 pub(super) const INVALID_DEVICE: Code = 101;
-/// The error code of code for another GPU, `hipErrorNoBinaryForGpu`.
+/// The error code `hipErrorNoBinaryForGpu`: the code object is for another GPU.
 pub(super) const NO_BINARY: Code = 209;
-/// Directions of a copy, `hipMemcpyKind`: from the host to a device here, the opposite below.
+/// Directions of `hipMemcpy` (`hipMemcpyKind`): from the host to a device (`TO_DEVICE`), or back (`TO_HOST`).
 pub(super) const TO_DEVICE: c_int = 1;
 pub(super) const TO_HOST: c_int = 2;
 
@@ -48,7 +48,7 @@ macro_rules! functions {
                 unsafe {
                     $(let $field = *library.get($symbol)?;)*
                     let error_name = *library.get(b"hipGetErrorName")?;
-                    // From major version 6 on, the old name returns the old struct.
+                    // From major version 6 on, the name without a suffix returns the struct of version 5.
                     let properties = match library.get(b"hipGetDevicePropertiesR0600") {
                         Ok(newer) => *newer,
                         Err(_) => *library.get(b"hipGetDeviceProperties")?,
@@ -69,9 +69,9 @@ functions! {
     driver_version: b"hipDriverGetVersion" = fn(*mut c_int);
     allocate: b"hipMalloc" = fn(*mut Object, usize);
     free: b"hipFree" = fn(Object);
-    /// Fills device memory with a byte value.
+    /// Fills device memory with a byte value. Arguments: address, value, number of bytes.
     fill: b"hipMemset" = fn(Object, c_int, usize);
-    /// Copies bytes from the second argument to the first, and waits.
+    /// Copies bytes and waits until they are copied. Arguments: destination, source, number of bytes, direction.
     copy: b"hipMemcpy" = fn(Object, *const c_void, usize, c_int);
     load: b"hipModuleLoadData" = fn(*mut Object, *const c_void);
     unload: b"hipModuleUnload" = fn(Object);
@@ -83,11 +83,11 @@ functions! {
     event_create: b"hipEventCreate" = fn(*mut Object);
     event_destroy: b"hipEventDestroy" = fn(Object);
     event_record: b"hipEventRecord" = fn(Object, Object);
-    /// Writes the milliseconds between two events.
+    /// Writes the time between two events in milliseconds.
     elapsed: b"hipEventElapsedTime" = fn(*mut c_float, Object, Object);
 }
 
-/// Buffer for `hipDeviceProp_t`, several times the size of any version of that struct.
+/// Buffer for a `hipDeviceProp_t`, several times larger than that struct in any version.
 #[repr(C, align(16))]
 struct Properties([u8; 1 << 14]);
 
@@ -110,7 +110,7 @@ impl Functions {
         if code == SUCCESS { Ok(()) } else { Err(DeviceError::Driver(self.describe_error(call, code))) }
     }
 
-    /// Returns an error text with the call and the name of its error code.
+    /// Returns an error message with the name of the failed call and of its error code.
     pub(super) fn describe_error(&self, call: &str, code: Code) -> String {
         // SAFETY: the function takes any code, and returns a text that lives as long as the library, or null.
         let name = unsafe {
@@ -122,9 +122,9 @@ impl Functions {
 
     /// Returns the architecture of a device, such as `gfx90a`.
     ///
-    /// The offset of the architecture's name in the device properties differs between major versions of HIP, but the
-    /// name is the only text in the properties that starts with `gfx`. The text after a colon describes the
-    /// configuration of the device.
+    /// The name's offset in the device properties differs between major versions of HIP, so it is searched for: it is
+    /// the only text in the properties that starts with `gfx`. A suffix after a colon, which describes the device's
+    /// configuration, is dropped.
     pub(super) fn architecture(&self, device: c_int) -> Result<String, DeviceError> {
         let mut properties = Box::new(Properties([0; 1 << 14]));
         // SAFETY: the function writes the properties of this version, which fit into the buffer.

@@ -20,10 +20,10 @@ pub(super) struct HipDevice {
     name: String,
 }
 
-/// Function that selects, from the loaded library's functions, the one that releases an object of a certain kind.
+/// Selects, from the loaded library's functions, the one that releases an object of a certain kind, such as `hipFree`.
 type Release = fn(&Functions) -> unsafe extern "C" fn(Object) -> c_int;
 
-/// An object of the runtime, which is released on drop.
+/// A runtime object (module, event or buffer) that is released when dropped.
 struct Owned {
     object: Object,
     functions: Arc<Functions>,
@@ -54,7 +54,7 @@ impl HipDevice {
         self.functions.check("hipSetDevice", code)
     }
 
-    /// Takes ownership of an object, which `release` releases.
+    /// Wraps an object of the runtime so that the function selected by `release` releases it when dropped.
     fn own(&self, object: Object, release: Release) -> Owned {
         Owned { object, functions: Arc::clone(&self.functions), release }
     }
@@ -157,7 +157,7 @@ impl Device for HipDevice {
         let mut arguments: Vec<*mut c_void> = values.iter_mut().map(|value| (&raw mut *value).cast()).collect();
         let (start, end) = (self.event()?, self.event()?);
         let ([x, y, z], lanes) = (launch.grid, kernel.lanes * kernel.warps);
-        let shared: c_uint = 0; // Kernels say themselves how much they have.
+        let shared: c_uint = 0; // No kernel uses dynamic shared memory.
         // SAFETY: the arguments match the kernel's parameters, as `find_kernel` has checked; the events were just
         // created.
         let codes = unsafe {

@@ -20,7 +20,7 @@ pub(crate) use runtime::devices;
 #[cfg(not(feature = "drivers"))]
 use tilewright_plugin::{Device, DeviceError};
 
-/// Returns no devices.
+/// Returns an error, in place of the devices that a build with drivers lists.
 ///
 /// # Errors
 /// Always [`DeviceError::NoRuntime`]: this build of the plugin has no driver support.

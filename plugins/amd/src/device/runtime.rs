@@ -10,7 +10,7 @@ use tilewright_plugin::{Device, DeviceError};
 use super::functions::{Functions, INVALID_DEVICE, NO_DEVICE};
 use super::hip::HipDevice;
 
-/// Lists the GPUs of this machine that have an architecture, such as `gfx90a`.
+/// Returns the GPUs of this machine whose architecture is `architecture`, such as `gfx90a`.
 ///
 /// # Errors
 /// [`DeviceError::NoRuntime`] if the runtime library is missing.

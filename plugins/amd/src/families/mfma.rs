@@ -8,15 +8,15 @@ use tilewright_layout::{Dim, FamilyError, FamilySpec, IntVec, LinearLayout};
 
 const LANES: u64 = 64;
 
-/// Result shapes [M, N] of the instructions that the family supports.
+/// Result shapes [M, N] of the `mfma` instructions that the family supports.
 const RESULTS: [[u64; 2]; 4] = [[32, 32], [16, 16], [64, 4], [4, 64]];
 
-/// The parameters of a layout: the instruction's result shape, and its repetition over registers, warps and blocks.
+/// Parameters of an `amd_mfma` layout: the instruction's result shape, and how registers, warps and blocks repeat it.
 struct Mfma {
     m: u64,
     n: u64,
     transposed: bool,
-    /// Number of adjacent rows of the result that a lane holds.
+    /// Number of adjacent rows of the result that each lane holds in consecutive registers.
     height: u64,
     warps: IntVec,
     tiles: IntVec,
@@ -58,7 +58,7 @@ impl Mfma {
     }
 }
 
-/// Returns the layout of the accumulator for a tensor of this shape.
+/// Returns the register layout of the accumulator for a tensor of this shape.
 pub(super) fn result(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, FamilyError> {
     let rank = shape.len();
     let mfma = Mfma::read(spec, rank)?;
@@ -66,16 +66,17 @@ pub(super) fn result(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, F
         return Err(spec.parameters().wrong("transposed", "a 64x4 result must be transposed"));
     }
     let (order, batch) = (row_major(rank), row_major(rank - 2));
-    // Warps beyond M and N cover the batch axes.
+    // Warps that `warps_per_cta` gives to batch axes cover these axes last.
     let modes = result_tile(&mfma, shape).into_iter().chain(identity_modes(Dim::WARP, &mfma.warps, &batch, None));
     tensor_layout(spec, modes, &order, &mfma.cluster, shape)
 }
 
-/// Returns the tile that covers all columns (N) of the tensor, for one instruction's rows in each warp.
+/// Returns the tile of all warps: all columns (N) of the tensor, and in each warp the rows of one instruction (of
+/// `tiles` instructions, if more than one).
 fn result_tile(mfma: &Mfma, shape: &[u64]) -> [TileMode; 9] {
     let rank = shape.len();
     let (row, column) = (rank - 2, rank - 1);
-    // A transposed result is the result with operands A and B swapped.
+    // In a transposed result, A and B are swapped, so rows and columns trade places.
     let (m_axis, m, n_axis, n) =
         if mfma.transposed { (column, mfma.n, row, mfma.m) } else { (row, mfma.m, column, mfma.n) };
     let covered = mfma.height * (LANES / n);
@@ -107,8 +108,8 @@ pub(super) fn operand(
     let (k_axis, other_axis, other) =
         if index == 0 { (rank - 1, rank - 2, mfma.m) } else { (rank - 2, rank - 1, mfma.n) };
     let lanes_along_k = LANES / other;
-    // `mfma` 64x4 and 4x64 have K = 16 * `k_width`. The operand with 64 rows or columns has one lane along K, which
-    // holds all of K; the other operand has sixteen.
+    // The instructions 64x4 and 4x64 have K = 16 * `k_width`. Of the operand with 64 rows or columns, each lane holds
+    // all of K; of the other operand, sixteen lanes share K.
     let more = if other == LANES { 16 } else { 1 };
     let k_tile = k_width.saturating_mul(lanes_along_k * more);
     let tile = [
@@ -124,6 +125,6 @@ pub(super) fn operand(
         order.swap(0, 1);
     }
     let warps = identity_modes(Dim::WARP, &mfma.warps, &warp_order, Some(k_axis));
-    // Blocks along K partition it, unlike in other vendors' operand layouts.
+    // Blocks of a cluster along K each hold a different part of K, unlike in other vendors' operand layouts.
     tensor_layout(parent, tile.map(TileMode::from).into_iter().chain(warps), &order, &mfma.cluster, shape)
 }

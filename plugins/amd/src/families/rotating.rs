@@ -1,13 +1,13 @@
 //! The family `amd_rotating_shared`: a swizzled layout of shared memory whose pattern changes between blocks of rows.
 //!
-//! A block of rows has `per_phase * max_phase` rows, after which the family `swizzled_shared` repeats its pattern. In
-//! this family, block b starts at phase b, and the pattern repeats after `max_phase` blocks, so that both rows and
-//! columns can be read without bank conflicts (Triton, `AMDRotatingSharedEncodingAttr`).
+//! The family `swizzled_shared` repeats its pattern after a block of `per_phase * max_phase` rows. In this family,
+//! block b starts at phase b, and the pattern repeats after `max_phase` blocks, so that both rows and columns can be
+//! read without bank conflicts (Triton, `AMDRotatingSharedEncodingAttr`).
 
 use tilewright_layout::families::cluster::{cluster_layout, no_larger_than, share_of, tensor_dims};
 use tilewright_layout::{Bases, Dim, FamilyError, FamilySpec, LayoutError, LinearLayout, MemoryLayout};
 
-/// Swizzle parameters for the two fastest axes, as in Triton; all are powers of two.
+/// Parameters of the swizzle over the two fastest axes, named as in Triton; all are powers of two.
 struct Pattern {
     /// Number of adjacent elements of a row that the swizzle keeps together.
     vec: u64,
@@ -18,7 +18,7 @@ struct Pattern {
 }
 
 impl Pattern {
-    /// Returns the value with which the swizzle xors the columns of row `row`.
+    /// Returns the value with which the swizzle xors the column index in row `row`.
     fn of_row(&self, row: u64) -> u64 {
         let iteration = row / self.per_phase;
         let (phase, block) = (iteration % self.max_phase, iteration / self.max_phase % self.max_phase);
@@ -47,8 +47,8 @@ pub(super) fn resolve(spec: &FamilySpec, shape: &[u64]) -> Result<MemoryLayout, 
     Ok(MemoryLayout { alignment: Some(16), ..MemoryLayout::linear(linear) })
 }
 
-/// Returns the layout of the part of a tensor in one thread block: swizzled rows of the fastest axis, then the other
-/// axes in order. `share` has the sizes of the part, `order` the axes, the fastest first.
+/// Returns the layout of one thread block's part of a tensor: swizzled rows along the fastest axis, then the other axes
+/// in order. `share` has the sizes of the part; `order` lists the axes, the fastest first.
 fn block(share: &[u64], order: &[usize], pattern: &Pattern) -> Result<LinearLayout, LayoutError> {
     let (column, columns) = (Dim::tensor(order[0]), share[order[0]]);
     let Some(&second) = order.get(1) else { return LinearLayout::identity(columns, Dim::OFFSET, column) };

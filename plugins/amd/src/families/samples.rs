@@ -8,7 +8,7 @@ use tilewright_target::{Instruction, Operand};
 
 use crate::instructions::rows;
 
-/// The family of an architecture's accumulators, with the family's parameter `version`.
+/// The layout family of an architecture's accumulators, with the value of the family's parameter `version`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Family {
     Mfma(i64),
@@ -29,7 +29,7 @@ impl Family {
         })
     }
 
-    /// Returns the lanes of a wave in layouts of the family.
+    /// Returns the number of lanes of a wave in layouts of the family.
     fn lanes(self) -> u32 {
         match self {
             Self::Mfma(_) => 64,
@@ -61,8 +61,8 @@ pub(super) fn typical(architecture: &str, use_case: SampleUse) -> Vec<SampleLayo
     samples
 }
 
-/// Returns the sample of `amd_rotating_shared`: rows of at least 64 bytes, swizzled so that both rows and columns are
-/// accessed eight bytes at a time.
+/// Returns a sample of `amd_rotating_shared` whose pattern repeats every 64 bytes of a row, so that lanes can access
+/// both rows and columns eight bytes at a time.
 fn rotating(element_bits: u32) -> SampleLayout {
     let spec = FamilySpec::new("amd_rotating_shared")
         .with("vec", i64::from((64 / element_bits).clamp(1, 8)))
@@ -72,7 +72,7 @@ fn rotating(element_bits: u32) -> SampleLayout {
     SampleLayout::new("shared-rotating", spec)
 }
 
-/// Distribution of a block's warps over a result: warps along the rows axis, and warps along the columns axis.
+/// How a block's warps are distributed over a result: number of warps along the rows axis, and along the columns axis.
 #[derive(Debug, Clone, Copy)]
 struct Grid {
     rows: i64,
@@ -90,7 +90,7 @@ impl Grid {
         [self.rows, self.columns]
     }
 
-    /// Returns the parameter `warp_bases`: for each bit of the warp index, the [row, column] step in units of tiles.
+    /// Returns the parameter `warp_bases`: for each bit of the warp index, the [row, column] step in numbers of tiles.
     /// The low bits step along the columns, the high bits along the rows.
     fn bases(self) -> FamilyAttribute {
         let units = |size: i64| (0..size.trailing_zeros()).map(|bit| 1i64 << bit);
@@ -100,13 +100,14 @@ impl Grid {
     }
 }
 
-/// A matrix instruction of one matrix (not of several independent blocks), for elements of one width.
+/// The sizes of a matrix instruction, for the samples of one element width. Instructions of several independent
+/// matrices (blocks) are left out.
 struct SampleMma {
     name: String,
     m: i64,
     n: i64,
     k: i64,
-    /// Number of elements that are adjacent along K in a lane.
+    /// Number of adjacent elements along K in a lane.
     width: i64,
     /// Width of a result element in bits.
     result_bits: u32,

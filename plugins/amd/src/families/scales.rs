@@ -2,18 +2,18 @@
 //! instruction.
 //!
 //! A tensor of scales has one row for each row of A or column of B; its second axis counts the scale blocks along K.
-//! Scales have the operand's lanes along the rows, but other lanes along K.
+//! Along the rows, lanes hold the scales of the rows that they hold of the operand; along K, they do not.
 
 use tilewright_layout::f2::Columns;
 use tilewright_layout::families::cluster::{TileMode, cluster_layout, extend_to_tensor, row_major, tensor_layout};
 use tilewright_layout::{Basis, Dim, FamilyError, FamilySpec, GivenBases, IntVec, LayoutError, LinearLayout, Space};
 
 const LANES: u64 = 64;
-/// Elements along K that one instruction of gfx1250 multiplies.
+/// Number of elements along K that one block-scaled `wmma` of gfx1250 multiplies.
 const WMMA_K: u64 = 128;
 
-/// Reads the parameters that both families share: the operand index (0 for A, 1 for B), and the number of rows of one
-/// instruction's result.
+/// Reads the parameters that both families have: the operand index (0 for A, 1 for B), and `mdim`, the number of rows
+/// of one instruction's result.
 fn operand(spec: &FamilySpec, shape: &[u64]) -> Result<(usize, u64), FamilyError> {
     let read = spec.parameters();
     let index = match read.number(&["operand_index", "op_idx"])? {
@@ -35,7 +35,7 @@ fn operand(spec: &FamilySpec, shape: &[u64]) -> Result<(usize, u64), FamilyError
     Ok((index, rows))
 }
 
-/// Returns the layout of the scales of an operand of `mfma` on gfx950.
+/// Returns the register layout of the scales of an operand of `mfma` on gfx950.
 pub(super) fn mfma(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, FamilyError> {
     let (index, rows) = operand(spec, shape)?;
     let read = spec.parameters();
@@ -63,7 +63,7 @@ pub(super) fn mfma(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, Fam
     tensor_layout(spec, modes.into_iter(), &row_major(2), &[], shape)
 }
 
-/// Returns the layout of the scales of an operand of `wmma` on gfx1250.
+/// Returns the register layout of the scales of an operand of `wmma` on gfx1250.
 pub(super) fn wmma(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, FamilyError> {
     let (index, m) = operand(spec, shape)?;
     let read = spec.parameters();
@@ -94,11 +94,11 @@ pub(super) fn wmma(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, Fam
     build().map_err(|error| FamilyError::of_layout(&spec.name, &error))
 }
 
-/// Sizes of the scales that one instruction reads for one operand.
+/// The tile of scales that one instruction reads for one operand.
 struct Tiles {
-    /// Number of rows of the instruction's result.
+    /// Number of rows (M) of the instruction's result.
     m: u64,
-    /// Number of rows of scales: rows of A or columns of B in one instruction.
+    /// Number of rows of scales in one instruction: the rows of A or the columns of B.
     of_operand: u64,
     /// Number of scales along K in one instruction.
     k: u64,
@@ -106,14 +106,14 @@ struct Tiles {
 
 impl Tiles {
     /// Returns the layout of an operand's scales in one block, with `groups` scales along K in each row. `registers`
-    /// and `warps` give, for each bit of the register and of the warp index, by how many tiles of rows the bit moves.
+    /// and `warps` have, for each bit of the register index and of the warp index, the step along the rows in tiles.
     fn spread(&self, registers: &[u64], warps: &[u64], groups: u64) -> Result<LinearLayout, LayoutError> {
         let tile = self.of_operand;
         let mut scale_bases: IntVec = registers.iter().filter(|&&by| by != 0).map(|by| by * tile).collect();
         let units = registers.iter().chain(warps).fold(0, |all, by| all | by) + 1;
         let mut rows = tile * units.next_power_of_two();
-        // The upper lanes hold the upper rows. For tiles of 16 rows they hold the next tile, so that one register
-        // serves two instructions, unless the other operand has 32 rows.
+        // Lanes 16 to 31 hold the upper 16 rows of a tile of 32 rows. For a tile of 16 rows they hold the next tile, so
+        // that one register serves two instructions, unless the other operand has 32 rows.
         let upper = if tile > 16 {
             16
         } else if self.m > 16 {

@@ -22,7 +22,7 @@ pub struct AmdFamilies {
 }
 
 impl AmdFamilies {
-    /// Creates the families, with the sample layouts of this architecture.
+    /// Creates the families of this plugin; sample layouts are for `architecture`.
     #[must_use]
     pub fn of(architecture: &str) -> Self {
         Self { architecture: architecture.to_owned() }

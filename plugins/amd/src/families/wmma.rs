@@ -1,8 +1,8 @@
 //! The family `amd_wmma`: layouts of accumulators and register operands of the matrix instructions of RDNA and gfx1250
 //! (`wmma`).
 //!
-//! Sixteen lanes of a wave of 32 go along a row of the result. The parameters `reg_bases` and `warp_bases`, in units of
-//! tiles, give the tiles that further registers and warps hold.
+//! Sixteen lanes of a wave of 32 go along a row of the result. The parameters `reg_bases` and `warp_bases` have, for
+//! each bit of the register and warp index beyond one tile, the step along each axis in tiles.
 
 use tilewright_layout::f2::Columns;
 use tilewright_layout::families::cluster::{
@@ -12,10 +12,10 @@ use tilewright_layout::{
     Bases, Basis, Dim, FamilyError, FamilySpec, GivenBases, IntVec, LayoutError, LinearLayout, Space,
 };
 
-/// Max bases of a tile grid for the fast path of [`Wmma::grid_modes`]; few grids have more.
+/// Maximum number of bases of a tile grid for the fast path of [`Wmma::grid_modes`]; few grids have more.
 const MAX_MODES: usize = 8;
 
-/// The parameters of a layout: the instruction's shape, and its repetition over registers, warps and blocks.
+/// Parameters of an `amd_wmma` layout: the instruction's shape, and how registers, warps and blocks repeat it.
 struct Wmma<'a> {
     version: u64,
     transposed: bool,
@@ -80,7 +80,7 @@ impl<'a> Wmma<'a> {
     }
 
     /// Returns the layout of a tensor of this shape: one instruction's `tile`, repeated over the grid of tiles, then
-    /// over the cluster. Tiles along the axis `replicated`, if any, are replicas. `order` has the tensor's axes, the
+    /// over the cluster. Along the axis `replicated`, if any, tiles are replicas. `order` lists the tensor's axes, the
     /// fastest first.
     fn spread<const N: usize>(
         &self,
@@ -101,7 +101,7 @@ impl<'a> Wmma<'a> {
     }
 
     /// Returns the grid of tiles: the map from register and warp bits to tile indices along `rank` axes. Along the axis
-    /// `replicated`, if any, warps hold replicas and registers are dropped.
+    /// `replicated`, if any, bits have no effect; such register bits are removed, such warp bits are kept.
     fn tiles(&self, spec: &FamilySpec, rank: usize, replicated: Option<usize>) -> Result<LinearLayout, FamilyError> {
         let wrong = |message: String| spec.parameters().wrong("warp_bases", &message);
         let full_grid = self.tile_grid(rank).map_err(|error| wrong(error.to_string()))?;
@@ -111,8 +111,9 @@ impl<'a> Wmma<'a> {
         Ok(cut.remove_zero_bases(Dim::REGISTER))
     }
 
-    /// Returns the grid as one tile mode for each basis; `None` unless each basis moves along a single axis, in steps
-    /// 1, 2, 4, ... of each axis, or if there are more than [`MAX_MODES`] bases.
+    /// Returns the grid of tiles as one mode for each basis, which is faster to extend than a layout. Returns `None`
+    /// unless each basis moves along a single axis, in steps 1, 2, 4, ... of each axis, or if there are more than
+    /// [`MAX_MODES`] bases.
     fn grid_modes(&self, replicated: Option<usize>) -> Option<[TileMode; MAX_MODES]> {
         let mut modes = [TileMode::replicated(Dim::REGISTER, 1); MAX_MODES];
         let mut next = IntVec::from_elem(1, self.rank);
@@ -136,7 +137,7 @@ impl<'a> Wmma<'a> {
         Some(modes)
     }
 
-    /// Returns the map from register and warp bits to coordinates in units of tiles, with the last axis as the fastest.
+    /// Returns the map from register and warp bits to tile indices along each axis, the last axis as the fastest.
     fn tile_grid(&self, rank: usize) -> Result<LinearLayout, LayoutError> {
         let mut extents = IntVec::from_elem(0, rank);
         for basis in self.registers.iter().chain(self.warps.iter()) {
@@ -160,7 +161,7 @@ impl<'a> Wmma<'a> {
     }
 }
 
-/// Reads the parameter `cta_layout` of Triton's attribute text: the bases of registers and of warps, in units of tiles.
+/// Reads the parameter `cta_layout` of Triton's attribute text: the bases of registers and of warps, in tiles.
 fn tiles(spec: &FamilySpec) -> Result<(GivenBases<'_>, GivenBases<'_>), FamilyError> {
     let read = spec.parameters();
     let tilewright_layout::FamilyAttribute::Spec(group) = read.required(&["cta_layout"])? else {
@@ -172,13 +173,13 @@ fn tiles(spec: &FamilySpec) -> Result<(GivenBases<'_>, GivenBases<'_>), FamilyEr
     Ok(bases)
 }
 
-/// Returns the layout of the accumulator for a tensor of this shape.
+/// Returns the register layout of the accumulator for a tensor of this shape.
 pub(super) fn result(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, FamilyError> {
     let rank = shape.len();
     let wmma = Wmma::read(spec, rank)?;
-    // A transposed result is the result with operands A and B swapped.
+    // In a transposed result, A and B are swapped, so rows and columns trade places.
     let (row, column) = if wmma.transposed { (rank - 1, rank - 2) } else { (rank - 2, rank - 1) };
-    // RDNA3 alternates rows between both halves of a wave; later generations alternate groups of eight rows.
+    // On RDNA 3, consecutive rows alternate between the halves of a wave; later generations alternate every eight rows.
     let rows = if wmma.version == 1 {
         [(Dim::LANE, 16, column), (Dim::LANE, 2, row), (Dim::REGISTER, 8, row), (Dim::REGISTER, 1, row)]
     } else {
@@ -187,7 +188,8 @@ pub(super) fn result(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, F
     wmma.spread(spec, rows.map(TileMode::from), &row_major(rank), None, &wmma.cluster, shape)
 }
 
-/// Returns the register layout of operand A (`index` 0) or B (1). A lane holds `k_width` adjacent elements along K.
+/// Returns the register layout of operand A (`index` 0) or B (1) for a tensor of this shape. A lane holds `k_width`
+/// adjacent elements along K.
 pub(super) fn operand(spec: &FamilySpec, index: u64, k_width: u64, shape: &[u64]) -> Result<LinearLayout, FamilyError> {
     let rank = shape.len();
     let wmma = Wmma::read(spec, rank)?;
@@ -213,7 +215,7 @@ pub(super) fn operand(spec: &FamilySpec, index: u64, k_width: u64, shape: &[u64]
     // On RDNA3 both halves of a wave hold replicas.
     let half_wave =
         if wmma.version == 1 { TileMode::replicated(Dim::LANE, 2) } else { TileMode::from((Dim::LANE, 2, k_axis)) };
-    // Counts both halves, even if they hold replicas.
+    // The number of elements along K that both halves of a wave cover, counted twice if the halves hold replicas.
     let covered = k_width.saturating_mul(2);
     let tile = [
         TileMode::from((Dim::REGISTER, k_width, k_axis)),

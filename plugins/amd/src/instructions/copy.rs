@@ -1,8 +1,8 @@
 //! `global_load_lds_dword` and its wider form (LDS DMA): each lane loads from its own global address, and the lanes'
 //! data is written to consecutive LDS addresses, from the first lane's address on.
 //!
-//! Three more widths are not in the table: the loads of one and of two bytes write a whole word, and twelve bytes are
-//! no power of two.
+//! Three more widths are not in the table: loads of one and of two bytes write a whole word of LDS, and twelve bytes
+//! are not a power of two.
 
 use tilewright_layout::{Bases, Dim, LayoutError, LinearLayout};
 use tilewright_target::{Completion, Instruction, InstructionKind, Operand, Queue, Semantics};
@@ -34,7 +34,7 @@ fn row(words: u32) -> Result<Instruction, LayoutError> {
         LinearLayout::from_bases(&[(Dim::LANE, after), (byte, byte_bases)], &[(segment, 1), (byte, lanes * bytes)])?;
     let first = LinearLayout::from_bases(&[(Dim::LANE, vec![vec![0]; LANE_BITS as usize])], &[(segment, 1)])?;
     let size = if words == 1 { "dword".to_owned() } else { format!("dwordx{words}") };
-    // Global addresses need only the alignment of a word.
+    // Global addresses need only an alignment of four bytes.
     let from =
         Operand::Global { data: from, address: LinearLayout::identity(lanes, Dim::LANE, segment)?, alignment: 4 };
     Ok(Instruction {

@@ -9,8 +9,8 @@ use super::{Element, mma_instruction, numerics};
 const SOURCE: &str = "AMD Matrix Instruction Calculator; CDNA instruction set manuals";
 const LANES: u64 = 64;
 
-/// One instruction: mnemonic, [M, N, K], number of blocks (independent matrices), element types of the result, of A and
-/// of B, and cycles if published.
+/// One instruction: mnemonic, [M, N, K], number of independent matrices (blocks), element types of the result, of A and
+/// of B, and cycles per instruction if published.
 type Entry = (&'static str, [u64; 3], u64, [&'static str; 3], Option<u32>);
 
 const GFX908: [Entry; 20] = [
@@ -87,8 +87,8 @@ const GFX942: [Entry; 2] = [
     ("v_mfma_f32_16x16x8_xf32", [16, 16, 8], 1, XF32, Some(16)),
 ];
 
-/// Instructions that gfx950 has and gfx942 lacks, with the cycles of LLVM's scheduling model (see `mi355x.toml`),
-/// except those whose element types are modifiers (see [`mixed`]).
+/// Instructions that gfx950 has and gfx942 lacks, with the cycles of LLVM's scheduling model (see `mi355x.toml`).
+/// Instructions whose modifiers select element types are in [`mixed`].
 const GFX950: [Entry; 6] = [
     ("v_mfma_f32_32x32x16_f16", [32, 32, 16], 1, F16, Some(32)),
     ("v_mfma_f32_16x16x32_f16", [16, 16, 32], 1, F16, Some(16)),
@@ -135,8 +135,8 @@ pub(super) fn rows(architecture: &str) -> Vec<Instruction> {
     rows
 }
 
-/// Renames an operand's 8-bit floating-point type to gfx942's variant, which has neither infinities nor a negative
-/// zero. Later architectures have the types of OCP.
+/// On gfx942, renames an operand's 8-bit floating-point type to the FNUZ variant, which has neither infinities nor a
+/// negative zero. Later architectures have the OCP types.
 fn without_negative_zero(operand: &mut Operand) {
     if let Operand::Register { element, .. } = operand
         && matches!(element.as_str(), "fp8" | "bf8")
@@ -151,13 +151,13 @@ pub(crate) fn had_by_first_generations(name: &str) -> bool {
     GFX908.iter().chain(&GFX90A).any(|entry| entry.0 == name)
 }
 
-/// Returns the instructions of [`MIXED`] for each pair of [`MIXED_TYPES`]; an instruction's name includes the type
-/// modifiers.
+/// Returns the instructions of [`MIXED`] for each pair of [`MIXED_TYPES`]; the name of each includes the two types.
 fn mixed() -> impl Iterator<Item = Result<Instruction, LayoutError>> {
     let pairs = MIXED_TYPES.into_iter().flat_map(|a| MIXED_TYPES.map(|b| (a, b)));
     pairs.flat_map(|(a, b)| {
         MIXED.map(|(name, shape)| {
-            // 32 cycles for a result of 32 rows, 16 for one of 16 rows; an eight-bit operand doubles them.
+            // The instruction takes as many cycles as the result has rows, and twice as many if an operand has 8-bit
+            // elements.
             let has_bytes = [a, b].map(Element::of).iter().any(|element| element.bits == 8);
             let cycles = shape[0] as u32 * if has_bytes { 2 } else { 1 };
             let mut row = row("gfx950", &(name, shape, 1, ["f32", a, b], Some(cycles)))?;
@@ -167,8 +167,8 @@ fn mixed() -> impl Iterator<Item = Result<Instruction, LayoutError>> {
     })
 }
 
-/// Returns the instructions of [`mixed`] with one scale for each 32 elements along K. Group g of the lanes holds the
-/// scales of k = 32 g to 32 g + 31, whichever lanes hold these elements.
+/// Returns the instructions of [`mixed`] with one scale for each 32 elements along K. Lane group g (32 or 16 lanes, as
+/// M) holds the scales of k = 32 g to 32 g + 31, whichever lanes hold these elements.
 fn scaled() -> impl Iterator<Item = Result<Instruction, LayoutError>> {
     const BLOCK: u64 = 32;
     mixed().map(|row| {
@@ -196,17 +196,16 @@ fn row(architecture: &str, &(name, [m, n, k], blocks, types, cycles): &Entry) ->
     Ok(mma_instruction(name.to_owned(), operands, cycles, numerics, SOURCE))
 }
 
-/// Returns the max number of elements of `bits` bits that are adjacent along K in a lane, for operands of the
-/// instruction `name`. Eight-bit operands of the instructions with type modifiers are in two chunks of 16 elements,
-/// half of K apart; four- and six-bit operands are in one chunk (AMD, "Introduction to Matrix Core Programming on CDNA3
-/// and CDNA4", 5.4).
+/// Returns the maximum number of elements of `bits` bits that are adjacent along K in a lane, for operands of the
+/// instruction `name`. If modifiers select the types, a lane holds eight-bit elements in two chunks of 16, half of K
+/// apart, and narrower ones in one chunk (AMD, "Introduction to Matrix Core Programming on CDNA3 and CDNA4", 5.4).
 fn adjacent_along_k(name: &str, bits: u32) -> u64 {
     if name.ends_with("_f8f6f4") && bits == 8 { 16 } else { u64::MAX }
 }
 
-/// Returns the layout of an operand with `size` rows of A or columns of B on the axis `axis`, and K on the axis
-/// `k_axis`. Lanes go along `axis`, then over blocks (independent matrices), then along K; a lane holds the rest of K
-/// in chunks of at most `adjacent` elements.
+/// Returns the layout of an operand with `size` rows of A (or columns of B) on the axis `axis`, and K on the axis
+/// `k_axis`. Lanes go along `axis`, then over the independent matrices (blocks), then along K; a lane holds the rest of
+/// K in chunks of at most `adjacent` elements.
 fn operand(
     axis: usize,
     size: u64,
@@ -227,8 +226,8 @@ fn operand(
     tile(&modes, blocks)
 }
 
-/// Returns the layout of a result of `blocks` independent matrices. A lane holds four adjacent rows (one for `f64`);
-/// lanes go along the columns, then over blocks if all blocks fit, then along the rows.
+/// Returns the layout of the result of `blocks` independent matrices. A lane holds four adjacent rows (one for `f64`).
+/// Lanes go along the columns, then over the matrices if the lanes suffice for all, then along the rows.
 fn result(m: u64, n: u64, blocks: u64, bits: u32) -> Result<LinearLayout, LayoutError> {
     let height = if bits == 64 { 1 } else { 4 };
     let groups = m / height;
@@ -246,7 +245,8 @@ fn result(m: u64, n: u64, blocks: u64, bits: u32) -> Result<LinearLayout, Layout
     tile(&modes, blocks)
 }
 
-/// Builds the layout of a tile from its modes (input, size, axis); the axis of blocks is left out for a single block.
+/// Builds the layout of a tile from its modes (input, size, axis). The axis of independent matrices (axis 2) is left
+/// out if there is one matrix.
 fn tile(modes: &[(Dim, u64, usize)], blocks: u64) -> Result<LinearLayout, LayoutError> {
     if blocks > 1 {
         return tile_from_identities(&[0, 1, 2], modes);

@@ -35,11 +35,11 @@ pub fn rows(architecture: &str) -> Vec<Instruction> {
 /// Returns an architecture's instructions that the table leaves out, with the reasons.
 #[must_use]
 pub fn unused(architecture: &str) -> Vec<UnusedInstruction> {
-    // The list is valid; tests count its entries.
+    // The list in `unused.toml` parses without an error; tests count its entries.
     UnusedInstruction::read_list(include_str!("unused.toml"), architecture).unwrap_or_default()
 }
 
-/// An element type in registers: its name, and the bits that one element occupies.
+/// The element type of an operand in registers: its name, and the number of bits of one element.
 #[derive(Debug, Clone, Copy)]
 struct Element {
     name: &'static str,
@@ -64,7 +64,7 @@ impl Element {
     }
 }
 
-/// Builds the instruction `d = a * b + c`; `c` has the layout of `d`.
+/// Builds the instruction `d = a * b + c`, where `c` has the layout of `d`. The tuples are the result, A and B.
 fn mma_instruction(
     name: String,
     [(out, d), (of_a, a), (of_b, b)]: [(Element, LinearLayout); 3],

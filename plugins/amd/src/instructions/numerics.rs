@@ -7,7 +7,7 @@ const SOURCE: &str = "Xie et al., MMA-Sim, arXiv 2511.10909";
 const FLUSHING: &str = "Xie et al., MMA-Sim, arXiv 2511.10909; MIOpen, MI200 MFMA behavior specifics: subnormal input and \
                         output becomes zero";
 
-/// Returns the numerics of the instruction with this name and operand element type; `None` for integers.
+/// Returns the numerics of an instruction on an architecture, for operands with this element type; `None` for integers.
 pub(super) fn of(architecture: &str, name: &str, element: &str) -> Option<Numerics> {
     let measured = |summation, source: &str| {
         let (evidence, source) = (Evidence::Measured, source.to_owned());

@@ -1,7 +1,7 @@
 //! `ds_read_b64_tr_b16` and `ds_read_b64_tr_b8`: transposing loads from LDS.
 //!
-//! The 64 lanes form four blocks of sixteen. Each lane gives the address of a slot, a 64-bit piece of shared memory. In
-//! lane order, a block's slots are a row-major matrix of sixteen columns, and each lane receives one column. Two more
+//! The 64 lanes form four blocks of sixteen. Each lane gives the address of a segment (8 bytes of LDS). In lane order,
+//! the segments of a block form a row-major matrix of sixteen columns, and each lane receives one column. Two more
 //! instructions, for elements of 4 and 6 bits, are not in the table, since elements of kernels are whole bytes.
 
 use tilewright_layout::{Bases, Dim, LayoutError, LinearLayout};
@@ -11,11 +11,12 @@ const SOURCE: &str = "AMD CDNA 4 ISA reference, section 11.4, matrix transpose l
                       Triton's AMD backend (TargetFeatures.cpp, lowerDsReadTr) and, for 16 bits, ROCm/rocm-systems \
                       pull request 10175";
 
-/// Log2 of the number of columns of a block, the matrix of sixteen lanes. A lane receives the column whose index is the
+/// Log2 of the number of columns of the matrix that a block of sixteen lanes loads. A lane receives the column with the
 /// lane's index in the block.
 const COLUMN_BITS: u32 = 4;
 const LANE_BITS: u32 = 6;
-/// Log2 of the number of bytes of a slot, the piece of memory that a lane addresses; a lane receives as many bytes.
+/// Log2 of the number of bytes of a segment, the consecutive bytes of LDS that a lane addresses; a lane receives as
+/// many bytes.
 const SEGMENT_BITS: u32 = 3;
 
 pub(super) fn rows(architecture: &str) -> Vec<Instruction> {
@@ -42,7 +43,8 @@ fn row(bits: u32) -> Result<Instruction, LayoutError> {
     })
 }
 
-/// Returns the layout of the result: (element of a lane, lane) to (row, column, block of sixteen lanes).
+/// Returns the layout of the result: (element of a lane, lane) to (row, column, block of sixteen lanes), for elements
+/// of `bits` bits.
 fn columns(bits: u32) -> Result<LinearLayout, LayoutError> {
     let rows = 64 / u64::from(bits);
     let elements = LinearLayout::identity(rows, Dim::REGISTER, Dim::tensor(0))?;
@@ -51,11 +53,12 @@ fn columns(bits: u32) -> Result<LinearLayout, LayoutError> {
     elements.direct_sum(&columns)?.direct_sum(&blocks)
 }
 
-/// Returns the layout of the data in memory: (32-bit register, lane, byte of the register) to (slot, byte of the slot).
+/// Returns the layout of the data in LDS: (32-bit register, lane, byte of the register) to (segment, byte of the
+/// segment). A segment is the 8 bytes that a lane addresses.
 fn data(bits: u32) -> Result<LinearLayout, LayoutError> {
     let element_bits = (bits / 8).ilog2();
-    // The bits of a byte's offset in memory: seven bits for the offset in a block's row-major matrix, then the block
-    // index.
+    // A byte's offset in memory has seven low bits for the position in a block's row-major matrix; the higher bits are
+    // the block index.
     let column_of_bit = |bit: u32| match bit.checked_sub(SEGMENT_BITS) {
         Some(segment) => vec![1 << segment, 0],
         None => vec![0, 1 << bit],

@@ -3,8 +3,8 @@
 //! RDNA executes `wmma` in waves of 32 and of 64 lanes, with different operand layouts; the names of instructions for
 //! 64 lanes end with `(wave64)`. gfx1250 has waves of 32 lanes only.
 //!
-//! Modifiers of integer instructions select signed operands and saturation. Each combination is an instruction of its
-//! own; its name includes the types unless both operands are signed, and `clamp` if it saturates.
+//! Modifiers of integer instructions select signed operands and saturation. Each combination is a separate instruction
+//! here; its name includes the types unless both operands are signed, and `clamp` if it saturates.
 
 use tilewright_layout::{Bases, Dim, LayoutError, LinearLayout};
 use tilewright_target::{Instruction, Semantics};
@@ -17,7 +17,7 @@ const PUBLISHED: &str = "ROCm FlyDSL, matrix instructions of gfx1250; results of
 /// Number of rows, and also of columns, of the result of one instruction.
 pub(super) const SIZE: u64 = 16;
 
-/// One instruction: mnemonic, K, element types of the result, of A and of B, and cycles if published.
+/// One instruction: mnemonic, K, element types of the result, of A and of B, and cycles per instruction if published.
 type Entry = (&'static str, u64, [&'static str; 3], Option<u32>);
 
 const RDNA3: [Entry; 6] = [
@@ -68,15 +68,15 @@ const GFX1250: [Entry; 22] = [
     ("v_wmma_i32_16x16x64_iu8", 64, ["i32", "iu8", "iu8"], None),
 ];
 
-/// A generation of `wmma`, which fixes the operand layouts.
+/// A generation of `wmma`, which determines the operand layouts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Generation {
-    /// RDNA 3: each group of 16 lanes holds a replica of an operand; the result's rows alternate between the halves of
-    /// a wave of 32 lanes.
+    /// RDNA 3: both groups of 16 lanes hold replicas of an operand; the rows of the result alternate between the halves
+    /// of a wave of 32 lanes.
     First,
     /// RDNA 4: the halves of a wave partition an operand's K; the upper half holds rows 8 to 15 of the result.
     Second,
-    /// gfx1250: as `Second`, with runs of eight adjacent elements along K in a lane.
+    /// gfx1250: as `Second`, but a lane holds eight adjacent elements along K.
     Third,
 }
 
@@ -98,11 +98,12 @@ pub(super) fn rows(architecture: &str) -> Vec<Instruction> {
     rows
 }
 
-/// One instruction with chosen modifiers: the entry with the chosen types, the suffix of the instruction's name, and
+/// One instruction with chosen modifiers: the entry with its final types, the suffix of the instruction's name, and
 /// whether the result saturates.
 type Variant = (Entry, String, bool);
 
-/// Returns the variants of an entry: a single one for floating point, all combinations of modifiers for integers.
+/// Returns the variants of an entry: the entry alone for floating-point types, all combinations of modifiers for
+/// integers.
 fn variants(entry: Entry) -> impl Iterator<Item = Variant> {
     let (name, k, types, cycles) = entry;
     let unsigned = match types[1] {
@@ -130,7 +131,7 @@ impl Generation {
         let &(mnemonic, k, types, cycles) = entry;
         let [mut out, of_a, of_b] = types.map(Element::of);
         if self == Self::First {
-            // A 16-bit result uses the lower half of a 32-bit register.
+            // A 16-bit result occupies the lower half of a 32-bit register.
             out.bits = 32;
         }
         let a = self.operand_spread(k, of_a.bits, lanes).over(1, [SIZE, k])?;
@@ -175,8 +176,8 @@ impl Generation {
     }
 }
 
-/// Bases of an operand or result along one axis: of the registers, and of the lane bits from 4 on (`upper`). The lower
-/// four lane bits go along the other axis.
+/// Bases of an operand or result along one axis: of the register bits, and of the lane bits from bit 4 on (`upper`).
+/// The four low lane bits go along the other axis.
 pub(super) struct Spread {
     pub registers: Vec<u64>,
     pub upper: Vec<u64>,

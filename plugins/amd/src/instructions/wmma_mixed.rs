@@ -1,8 +1,8 @@
 //! The `wmma` instructions of gfx1250 whose modifiers select the operand types, without and with scales.
 //!
-//! A lane holds runs of 16 bytes along K, which alternate between the halves of a wave: a run is 16 elements of eight
-//! bits or 32 elements of four. The lane whose index is the row holds the row's scales, one byte for each block of K.
-//! The hardware could read scales from the upper lanes instead; here those hold replicas. Six-bit types are in
+//! A lane holds chunks of 16 bytes along K (16 elements of eight bits or 32 of four), which alternate between the
+//! halves of a wave. The lane whose index is the row holds the row's scales, one byte for each scale block of K. The
+//! hardware could read scales from the upper lanes instead; here those hold replicas. Six-bit types are in
 //! [`super::unused`].
 
 use tilewright_layout::{Dim, LayoutError, LinearLayout};
@@ -14,13 +14,13 @@ use super::{Element, mma_instruction};
 const SOURCE: &str = "LLVM, IntrinsicsAMDGPU.td and SIDefines.h: operands and types of A, B and scales; Triton, lit \
     tests of scaled dots of gfx1250: dot operands of 16 bytes, layouts of scales";
 
-/// Elements along K of one instruction.
+/// Number of elements along K that one instruction multiplies.
 const K: u64 = 128;
 
-/// Operand element types that the modifiers select.
+/// Element types of A and B that the instruction's modifiers select.
 const TYPES: [&str; 3] = ["fp8", "bf8", "fp4"];
 
-/// Bits of a run, the adjacent elements along K in a lane.
+/// Number of bits that are adjacent along K in a lane.
 const RUN_BITS: u64 = 128;
 
 /// Returns the instructions of gfx1250: each pair of types without scales and with one scale for 32 elements, then
@@ -65,7 +65,7 @@ fn operand_spread(bits: u32) -> Spread {
     Spread { registers: units.filter(|&unit| unit != run).collect(), upper: vec![run] }
 }
 
-/// Returns the layout of an operand's scales: 16 rows x `count` blocks of K.
+/// Returns the layout of an operand's scales: 16 rows by `count` scale blocks along K.
 fn of_scales(count: u64) -> Result<LinearLayout, LayoutError> {
     let registers = (0..count.trailing_zeros()).map(|bit| vec![0, 1 << bit]).collect();
     let lanes = [1, 2, 4, 8, 0].map(|row| vec![row, 0]).to_vec();

@@ -36,12 +36,12 @@ fn bytes(name: &'static str, instruction: [u64; 3]) -> Case {
 fn loads() -> Vec<Case> {
     let plain = || swizzled(1, 1, 1, [0, 1]);
     vec![
-        // Along M, rows 32 and 64 apart are in other banks and in registers; lanes 16 to 31 are eight columns of 256
-        // bytes further: two lanes conflict in each bank.
+        // Along M, rows 32 and 64 apart are in other banks and in registers. Lanes 16 to 31 are eight columns of 256
+        // bytes further, so two lanes conflict in each bank.
         f16_case("16x16x32", 8, [16, 16, 32], plain(), 64),
-        // Columns swizzled in units of eight bytes: no conflicts.
+        // Columns are swizzled in units of eight bytes, so there are no conflicts.
         f16_case("16x16x32, swizzled", 8, [16, 16, 32], swizzled(4, 1, 16, [0, 1]), 32),
-        // Columns padded by 16 bytes each: no conflicts.
+        // Columns are padded by 16 bytes each, so there are no conflicts.
         f16_case(
             "16x16x32, padded",
             8,
@@ -106,7 +106,7 @@ fn conversions_go_through_scratch_by_what_transposes() {
     };
     let plain = shared(PlanContext::new(target.description()));
     let tiled = shared(context(&target));
-    // 1024 bytes: two loads of 512, each in two wavefronts; eight stores of 128 bytes.
+    // Of 1024 bytes: two loads of 512 bytes, each in two wavefronts, and eight stores of 128 bytes.
     assert_eq!((tiled.stats.counts.matrix_loads, tiled.stats.counts.wavefronts_loaded), (2, 4));
     assert_eq!((tiled.stats.counts.wavefronts_stored, tiled.stats.above_bound.as_deref()), (8, None));
     assert!(tiled.stats.cost < plain.stats.cost, "{plain:?}");

@@ -10,8 +10,8 @@ use tilewright_vendor_testkit::prelude::*;
 
 const BITS: u32 = 16;
 
-/// A case: the transposed result of one warp becomes operand A of the next dot, with `k_width` adjacent elements in a
-/// lane.
+/// A chained dot: the transposed result of one warp becomes operand A of the next dot, with `k_width` adjacent elements
+/// in a lane.
 struct Case {
     version: u32,
     instruction: [u64; 3],

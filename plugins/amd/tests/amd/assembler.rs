@@ -11,8 +11,8 @@ use tilewright_amd::instructions::rows;
 use tilewright_vendor_testkit::prelude::*;
 use tilewright_vendor_testkit::rows::register;
 
-/// Returns an operand's registers in assembly syntax: `v[8:11]`, or accumulation registers `a[0:3]`; `first` is the
-/// number of the first register.
+/// Returns an operand's registers in assembly syntax, such as `v[8:11]`, or `a[0:3]` for accumulation registers;
+/// `first` is the number of the first register.
 fn registers(row: &Instruction, required: &str, kind: char, first: u32) -> String {
     let (_, bits, layout) = register(row, required);
     match (bits << layout.in_bits(Dim::REGISTER)).div_ceil(32) {

@@ -14,7 +14,7 @@ fn waits_count_the_loads_of_the_groups_that_go_on() {
         assert_eq!((copy.instruction(), copy.accesses()), (Some(row), copies), "{name}: {:?}", copy.rejected);
         let artifact = artifact(&target, vec![kernel], &[Emit::Assembly, Emit::Intermediate]).unwrap();
         let [assembly, llvm] = [Emit::Assembly, Emit::Intermediate].map(|form| artifact.text(form).unwrap());
-        // Two tensors in the prologue and one in the loop.
+        // Two tensors are copied before the loop and one in it.
         assert!(assembly.matches(&format!("{row} ")).count() as u64 >= 3 * copies, "{assembly}");
         // LLVM adds waits, which may be longer; the kernel's own waits have a recognisable operand.
         for loads in [2 * copies, copies, 0] {

@@ -79,7 +79,8 @@ fn masked_tiles_are_prefetched_through_registers() {
     let derivation = &found.derivation;
     assert!(derivation.copies.iter().any(|copy| copy.operation == "ttg.local_store"), "{derivation}");
     assert!(derivation.loops[0].stages > 1, "{derivation}");
-    // Three iterations, and the stores of the first tiles: at most one barrier before each tensor's second buffer.
+    // Three iterations, and the stores of the first tiles: at most one barrier before each tensor's second buffer is
+    // used.
     let stages = derivation.loops[0].stages as u64;
     assert!(found.counts.barriers < 3 + stages, "{} barriers: {derivation}", found.counts.barriers);
     assert_eq!(found.counts.asynchronous_copies, 0, "{derivation}");

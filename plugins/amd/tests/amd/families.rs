@@ -59,7 +59,7 @@ fn every_family_is_in_some_sample() {
         }
     }
     let mut names: BTreeSet<_> = families().names().into_iter().collect();
-    // The short name of `dot_operand`.
+    // `dot_op` is the short name of `dot_operand`.
     names.remove("dot_op");
     assert_eq!(shown, names);
 }

@@ -258,7 +258,7 @@ fn scaled_mmas_of_gfx1250_are_as_published() {
 fn rows_follow_the_architecture() {
     let count = |architecture| rows(architecture).len();
     assert_eq!(["gfx908", "gfx90a", "gfx942", "gfx950"].map(count), [21, 28, 33, 140]);
-    // RDNA has a row for each wave size.
+    // RDNA has one entry for each wave size.
     assert_eq!(["gfx1100", "gfx1151", "gfx1200", "gfx1201", "gfx1250"].map(count), [40, 40, 64, 64, 29 + 2 * 9 + 1]);
     for other in ["", "gfx1030", "sm_90", "gfx9"] {
         assert!(rows(other).is_empty(), "{other}");

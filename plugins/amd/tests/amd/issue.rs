@@ -78,7 +78,8 @@ issue{row_index}:"
                 let types = row.name.split_once("f8f6f4(").map(|(_, types)| types);
                 let code = types.and_then(|types| types.trim_end_matches(')').split_once(','));
                 let code = code.map(|(a, b)| if role == "a" { a } else { b });
-                // CDNA 4 ISA reference: zero, which is omitted, is fp8. For `wmma` it is a word.
+                // By the CDNA 4 ISA reference, the code zero is fp8 and is omitted. For `wmma`, words stand for the
+                // formats.
                 let expected = match code {
                     Some("bf8") => Some(1),
                     Some("fp6") => Some(2),
@@ -129,7 +130,7 @@ fn on_the_emulator_every_instruction_is_a_plain_mma_or_copy() {
     let mut all = BTreeMap::new();
     for architecture in ARCHITECTURES {
         for row in rows(architecture) {
-            // Rows of one name can differ between generations.
+            // Entries with one name can differ between generations.
             all.insert((architecture, row.name.clone()), row);
         }
     }

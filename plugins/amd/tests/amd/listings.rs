@@ -111,7 +111,7 @@ fn without(text: &str, line: usize) -> String {
     lines.map(|(_, line)| format!("{line}\n")).collect()
 }
 
-/// Removes each wait and each barrier, one at a time. Only a wait next to an equal one may be missing.
+/// Removes each wait and each barrier, one at a time. The check must report each, except a wait next to an equal one.
 #[test]
 fn removed_waits_and_barriers_are_reported() {
     for name in TARGETS {
@@ -138,7 +138,7 @@ fn removed_waits_and_barriers_are_reported() {
     }
 }
 
-/// Moves each access to shared memory to the other side of the barrier.
+/// Moves each access to shared memory to the other side of the barrier; the check must report each.
 #[test]
 fn accesses_on_the_other_side_of_a_barrier_are_reported() {
     for name in TARGETS {
@@ -166,7 +166,7 @@ fn accesses_on_the_other_side_of_a_barrier_are_reported() {
 const SHORT: [(&str, &str, &[usize]); 9] = [
     ("gfx942", "global_load_dword v1, v[2:3], off\n v_add_u32_e32 v4, v1, v1\n s_endpgm", &[1]),
     ("gfx942", "global_load_dword v1, v[2:3], off\n s_waitcnt vmcnt(0)\n v_add_u32_e32 v4, v1, v1\n s_endpgm", &[]),
-    // The second load may be outstanding; a store counts too.
+    // The second load may be outstanding, and the store counts like a load.
     (
         "gfx942",
         "global_load_dword v1, v[2:3], off\n global_load_dword v5, v[2:3], off offset:4\n

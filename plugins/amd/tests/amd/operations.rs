@@ -29,7 +29,7 @@ const TARGETS: [(&str, Launch); 3] =
 fn arithmetic_of_every_element_is_assembled() {
     for (name, launch) in TARGETS {
         let text = assembled(name, operations::arithmetic(launch));
-        // A quotient rounded to nearest needs the hardware's scaling and fix-up.
+        // A quotient that is rounded to nearest needs the hardware's scaling and fix-up instructions.
         assert!(body(&text, "k_f_div_f32").contains("v_div_fixup_f32"), "{}", body(&text, "k_f_div_f32"));
         assert!(body(&text, "k_f_div_f64").contains("v_div_fixup_f64"), "{}", body(&text, "k_f_div_f64"));
         assert!(body(&text, "k_f_div_f16").contains("v_div_fixup_f16"), "{}", body(&text, "k_f_div_f16"));

@@ -111,7 +111,7 @@ fn numbers(bytes: &[u8]) -> Vec<u32> {
     bytes.chunks_exact(4).map(|four| u32::from_le_bytes(four.try_into().unwrap())).collect()
 }
 
-/// A part of a tensor is in the registers that hold it already.
+/// A part of a tensor stays in the registers that hold it, without data movement.
 #[test]
 fn parts_are_taken_out_of_registers() {
     for (offsets, shape) in [([48, 0], [16, 64]), ([0, 64], [64, 64]), ([0, 0], [64, 128]), ([16, 64], [32, 64])] {
@@ -129,7 +129,7 @@ fn parts_are_taken_out_of_registers() {
     }
 }
 
-/// Tensors side by side are in the registers that hold them already; the last axis is the fastest.
+/// Concatenated tensors stay in the registers that hold them; the last axis is the fastest.
 #[test]
 fn tensors_are_concatenated_row_by_row() {
     for [rows, columns] in [[1, 2], [2, 2], [4, 1], [2, 4]] {
@@ -176,10 +176,10 @@ fn nibbles_are_packed_along_another_axis() {
     assert_eq!(left, expected);
 }
 
-/// The E2M1 numbers without sign, by their codes.
+/// The nonnegative E2M1 numbers, by their codes.
 const E2M1: [f64; 8] = [0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0];
 
-/// The code of the E2M1 number nearest to `value`; of two, the even one.
+/// Returns the code of the E2M1 number nearest to `value`; of two equally near ones, the even code.
 fn e2m1(value: f32) -> u8 {
     let magnitude = f64::from(value.abs());
     let distance = |code: usize| (E2M1[code] - magnitude).abs();
@@ -256,7 +256,7 @@ fn partitioned_memory_and_generic_layouts_hold_every_element() {
     assert_eq!(numbers(&left), (0..16 * 64).map(|i| 2 * i).collect::<Vec<_>>());
 }
 
-/// Layout assignment chooses open layouts, up to the operation that sets one.
+/// Layout assignment chooses open layouts (layouts that the program leaves open), up to the operation that sets one.
 #[test]
 fn open_layouts_are_chosen() {
     let open = Matrix { name: "a", shape: [64, 64], element: "i32", layout: "#gluon.auto_encoding" };
@@ -270,7 +270,7 @@ fn open_layouts_are_chosen() {
     );
     let (_, left) = Program { inputs: &[open], output, statements: &statements }.run(&[words(0..64 * 64)]);
     assert_eq!(numbers(&left), (0..64 * 64).map(|i| 2 * i).collect::<Vec<_>>());
-    // Coalesced layouts are open too.
+    // Coalesced layouts are left open too.
     let coalesced = Matrix { layout: "#gluon.coalesced_encoding", ..open };
     let same = Matrix { name: "o", ..coalesced };
     let statements = format!("    %result = arith.addi %a_value, %a_value : {}", coalesced.ty());
@@ -278,7 +278,7 @@ fn open_layouts_are_chosen() {
     assert_eq!(numbers(&left), (0..64 * 64).map(|i| 2 * i).collect::<Vec<_>>());
 }
 
-/// Several copies of blocks at once copy the same as one after another.
+/// Several copies of blocks by one operation copy the same as one copy after another.
 #[test]
 fn fused_copies_copy_each_block() {
     let output = Matrix { name: "o", shape: [32, 32], element: "i32", layout: "#x" };

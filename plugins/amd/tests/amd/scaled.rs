@@ -31,7 +31,7 @@ struct MmaDescription {
     size: u64,
     /// Elements along K that share a scale.
     k: u64,
-    /// Whether one lane holds all scales of a row, and not each lane group the scales of one block.
+    /// Whether one lane holds all scales of a row; otherwise each lane group holds the scales of one block.
     scales_in_one_lane: bool,
     /// Adjacent elements of eight bits, and of fewer, in a lane.
     runs: [u64; 2],
@@ -204,8 +204,8 @@ fn dots_of_gfx1250_are_right_by_the_documents() {
     all_are_right(&gfx1250, GFX1250, &["fp8", "bf8", "fp4"]);
 }
 
-/// Checks that the test notices other places of elements: scales then meet other elements, or A and B other elements of
-/// K.
+/// Checks that the test notices wrong positions of elements: scales are then applied to other elements, or elements of
+/// A and B with different K are multiplied.
 #[test]
 fn other_places_of_elements_give_wrong_results() {
     let (gfx950, [shape, _]) = (target("mi355x"), CDNA4);

@@ -25,7 +25,7 @@ fn loads_go_by_registers_into_one_of_two_buffers() {
     };
     let one_iteration = |stages| run(stages, 7).barriers - run(stages, 3).barriers;
     assert_eq!((one_iteration(1), one_iteration(2)), (8, 4));
-    // One more iteration is stored than read.
+    // One more iteration is stored than is read.
     let [before, after] = [run(1, 7), run(2, 7)];
     assert_eq!(before.wavefronts_loaded, after.wavefronts_loaded);
     assert_eq!(before.wavefronts_stored * 8, after.wavefronts_stored * 7);

@@ -109,7 +109,8 @@ fn lanes_bring_side_by_side_what_the_memory_wants_there() {
             .sum();
         assert_eq!((load.wavefronts, load.conflicts()), (counted, 0), "{solution}");
         swizzled += usize::from(!solution.swizzles.is_empty());
-        // Serving the found layout again gives the same accesses; the offsets of the lanes are linear in their bits.
+        // The memory layout that was found, given back to the planner, gives the same accesses; the lanes' offsets are
+        // linear in the lane's bits.
         let context = context(&target);
         let requests = [
             TensorAccess::copy("the copy", fetched.clone(), &context)

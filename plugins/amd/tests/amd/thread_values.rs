@@ -119,7 +119,7 @@ fn orders_of_k(row: &Instruction, atom: &Value) -> Vec<Vec<u32>> {
         let published = ThreadValue::parse(text(atom, key));
         let layout = register(row, role).2;
         let (registers, lanes) = (1 << layout.in_bits(Dim::REGISTER), 1 << layout.in_bits(Dim::LANE));
-        // An operand that fills one register of 32 lanes; the other lanes are unspecified.
+        // An operand that fills one register of 32 lanes; the table does not specify the other lanes.
         let unsaid = row.name == "v_wmma_i32_16x16x16_iu4(wave64)" && published.size(0) == 32;
         (published.size(0) == lanes || unsaid)
             && published.size(1) == registers

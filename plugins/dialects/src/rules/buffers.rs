@@ -1,17 +1,19 @@
-//! Defines the rules of buffer accesses, whose addresses are one base pointer plus an offset for each element.
+//! Defines the rules of buffer accesses (`amdg.buffer_load` and similar), whose addresses are a base pointer plus an
+//! offset for each element.
 
 use tilewright_tile::TileType;
 use tilewright_tile::rules::{CheckResult, OpContext, VerifyRule, ensure};
 
-/// The rules of `amdg`'s buffer accesses.
+/// The rules for `amdg`'s buffer accesses, by the names that dialect files use.
 pub(super) const RULES: [VerifyRule; 3] = [
     VerifyRule::new("buffer", buffer),
     VerifyRule::new("buffer_other", buffer_other),
     VerifyRule::new("buffer_target", buffer_target),
 ];
 
-/// Rule `buffer(values)` of buffer accesses: checks the pointee type and the offsets, which are `i32`. The base points
-/// to elements of the group `values`; unless the values are in shared memory, offsets have their shape and layout.
+/// Rule `buffer(values)` of buffer accesses: checks that the base pointer points to elements like those of `values` (a
+/// group of operands or results), and that offsets are `i32`. Unless `values` are in shared memory, the offsets must
+/// have their shape and layout.
 fn buffer(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
     let (Some(TileType::Pointer(pointer)), Some(offsets)) = (check.group_type("ptr"), check.group_type("offsets"))
     else {
@@ -33,8 +35,8 @@ fn buffer(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
     })
 }
 
-/// Rule `buffer_other` of `amdg.buffer_load_to_local`: checks the type of `other`, the values for masked-off lanes. It
-/// has the shape and layout of the offsets and elements of the pointee type.
+/// Rule `buffer_other` of `amdg.buffer_load_to_local`: checks the type of `other`, the tensor with values for
+/// masked-off elements. It must have the shape and layout of the offsets, and elements of the pointee type.
 fn buffer_other(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     let (Some(other), Some(offsets)) = (check.group_type("other"), check.group_type("offsets")) else { return Ok(()) };
     let Some(TileType::Pointer(pointer)) = check.group_type("ptr") else { return Ok(()) };
@@ -42,8 +44,8 @@ fn buffer_other(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     ensure(*other == expected, || format!("`other` is a `{other}`: expected `{expected}`"))
 }
 
-/// Rule `buffer_target` of `amdg.buffer_load_to_local`: checks that the base is a single pointer, and that the target
-/// can copy from global memory to LDS.
+/// Rule `buffer_target` of `amdg.buffer_load_to_local`: checks that the base is a single pointer, and that the module's
+/// target has copies from global memory to LDS.
 fn buffer_target(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     let pointer = check.group_type("ptr");
     ensure(matches!(pointer, Some(TileType::Pointer(_))), || "the base is a tensor: expected one pointer".to_owned())?;

@@ -1,11 +1,11 @@
-//! Defines the rules of cache policies with levels and fractions, `#ttng.cache_policy`.
+//! Defines the rules of the attribute `#ttng.cache_policy`, which states cache levels and fractions.
 
 use tilewright_tile::rules::{CheckResult, check_words, ensure, policy_parameters};
 
 /// The name of the attribute that states a cache policy.
 pub(super) const NAME: &str = "#ttng.cache_policy";
 
-/// The parameters of a cache policy, each with its possible values; an empty list permits any value.
+/// The parameters of a cache policy, each with its permitted values; an empty list permits any value.
 const WORDS: [(&str, &[&str]); 6] = [
     ("cache_modifier", &["none", "ca", "cg", "wb", "cs", "wt", "cv"]),
     ("l1", &[]),
@@ -15,8 +15,8 @@ const WORDS: [(&str, &[&str]); 6] = [
     ("l2_prefetch_size", &["64", "128", "256"]),
 ];
 
-/// Checks the parameters in the angle brackets of a cache policy: known names and values. `cache_modifier` and `l1`
-/// exclude each other, and `l2_fraction` is above 0 and at most 1.
+/// Checks the text in the angle brackets of a cache policy. Names and values of parameters must be known,
+/// `cache_modifier` and `l1` exclude each other, and `l2_fraction` must be above 0 and at most 1.
 pub(super) fn check_policy(parameters: &str) -> CheckResult {
     check_words(NAME, parameters, &WORDS)?;
     let value_of = |key: &str| policy_parameters(parameters).find(|(known, _)| *known == key).map(|(_, value)| value);

@@ -7,8 +7,8 @@ use tilewright_tile::rules::{CheckResult, OpContext, VerifyRule, bases, ensure};
 /// The rule of `ttng`'s operations of cluster launch control.
 pub(super) const RULES: [VerifyRule; 1] = [VerifyRule::new("clc_buffer", clc_buffer)];
 
-/// Rule `clc_buffer(memory)`: checks that shared memory has the type of a response of cluster launch control, two `i64`
-/// elements. Each block of a cluster has a response of its own.
+/// Rule `clc_buffer(memory)`: checks that the shared memory has the type of a response of cluster launch control, two
+/// `i64` elements, and that each block of a cluster has its own response.
 fn clc_buffer(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
     check.types_of(groups).into_iter().try_for_each(|ty| {
         ensure(ty.shape() == Some(&[2]) && *ty.element() == TileType::integer(64), || {

@@ -1,4 +1,4 @@
-//! Defines the verifier's rules for dots on tensor cores (`wgmma`, `tcgen05.mma`) and for the scales of their operands.
+//! Defines the rules of dots on tensor cores (`wgmma`, `tcgen05.mma`) and of their operands' scales.
 
 use tilewright_layout::FamilyAttribute;
 use tilewright_tile::rules::{CheckResult, OpContext, VerifyRule, bases, ensure, flag, number};
@@ -6,7 +6,7 @@ use tilewright_tile::{Float, LayoutName, MemDescType, TileType};
 
 use super::tensor_memory_layouts::{MATRIX, SCALES};
 
-/// The rules of `ttng`'s dots.
+/// The rules for `ttng`'s dots, by the names that dialect files use.
 pub(super) const RULES: [VerifyRule; 4] = [
     VerifyRule::new("dot_shapes", shapes),
     VerifyRule::new("wgmma", wgmma),
@@ -18,9 +18,9 @@ fn shape<'c>(check: &OpContext<'c>, group: &str) -> &'c [u64] {
     check.group_type(group).and_then(TileType::shape).unwrap_or_default()
 }
 
-/// Rule `dot_shapes(a b d)`: checks that the groups have the shapes [M, K], [K, N] and [M, N] of a dot. A batch axis
-/// may come first; it is compared for `a` and `d`. K is not compared if exactly one operand is `e2m1`, two elements in
-/// a byte.
+/// Rule `dot_shapes(a b d)`: checks that the three groups have the shapes [M, K], [K, N] and [M, N], possibly after a
+/// batch axis, which must be equal for `a` and `d`. K is not compared if exactly one operand has elements `e2m1`, which
+/// are packed two to a byte.
 fn shapes(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
     let [a, b, d] = groups else { return Ok(()) };
     let (a, b, d) = (shape(check, a), shape(check, b), shape(check, d));
@@ -42,8 +42,8 @@ fn family(layout: Option<&LayoutName>) -> &str {
     layout.map_or("no layout", |layout| layout.spec().name.as_str())
 }
 
-/// Rule `wgmma` of `ttng.warp_group_dot`: checks that `wgmma` supports the layouts, element types and result shape. M
-/// is a multiple of 64 and N of 8.
+/// Rule `wgmma` of `ttng.warp_group_dot`: checks that `wgmma` supports the operands' layouts, element types and result
+/// shape, where M must be a multiple of 64 and N of 8.
 fn wgmma(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     let (Some(a), Some(b)) = (check.group_type("a"), check.group_type("b")) else { return Ok(()) };
     let Some(d) = check.group_type("d") else { return Ok(()) };
@@ -67,8 +67,9 @@ fn wgmma(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     check_elements(check, a, b, d)
 }
 
-/// Checks that `wgmma` supports the element types. A and B have the same width; 8-bit floats into 32-bit results need
-/// `maxNumImpreciseAcc` of at least 32. In registers, a lane holds 32 bits of A along K (`kWidth`).
+/// Checks that `wgmma` supports the element types. A and B must have elements of the same width, and 8-bit floats with
+/// 32-bit results need `maxNumImpreciseAcc` of at least 32. If A is in registers, its `kWidth` must be 32 bits of
+/// elements.
 fn check_elements(check: &OpContext<'_>, a: &TileType, b: &TileType, d: &TileType) -> CheckResult {
     if let (Some(layout), Some(bits)) = (a.as_tensor().and_then(|a| a.layout.as_ref()), a.element_bits())
         && let Some(width) = number(layout.spec(), "k_width")
@@ -92,7 +93,7 @@ fn check_elements(check: &OpContext<'_>, a: &TileType, b: &TileType, d: &TileTyp
     })
 }
 
-/// Returns PTX's `.kind` of the `tcgen05.mma` that multiplies elements of this type; `None` if no kind does.
+/// Returns the modifier `.kind` of the `tcgen05.mma` that multiplies elements of this type; `None` if there is none.
 fn kind(element: &TileType) -> Option<&'static str> {
     match element.to_string().as_str() {
         "f16" | "bf16" => Some("f16"),
@@ -103,8 +104,9 @@ fn kind(element: &TileType) -> Option<&'static str> {
     }
 }
 
-/// Rules `mma5` (`ttng.tc_gen5_mma`) and `mma5(scaled)` (`ttng.tc_gen5_mma_scaled`): check that `tcgen05.mma` supports
-/// the layouts and element types. Dots without scales are also checked for the distribution over a cluster's blocks.
+/// Rules `mma5` (of `ttng.tc_gen5_mma`) and `mma5(scaled)` (of `ttng.tc_gen5_mma_scaled`): check that `tcgen05.mma`
+/// supports the layouts and element types. Without scales, they also check how the blocks of a cluster divide the
+/// matrices.
 fn mma5(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
     let is_scaled = groups.first().is_some_and(|word| word == "scaled");
     ensure(check.is_set("is_async") || check.group_types("barriers").is_empty(), || {
@@ -124,8 +126,8 @@ fn mma5(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
     if is_scaled { Ok(()) } else { check_blocks(check, a, b, d) }
 }
 
-/// Checks that `tcgen05.mma` supports the layouts. A is in shared or tensor memory, B in shared memory; the accumulator
-/// is in tensor memory, with one element in each 32-bit column.
+/// Checks that `tcgen05.mma` supports the layouts: A must be in shared or tensor memory, B in shared memory, and the
+/// accumulator in tensor memory with one element in each 32-bit column.
 fn check_layouts(a: &MemDescType, b: &MemDescType, d: &MemDescType) -> CheckResult {
     let name = |memory: &MemDescType| memory.layout.spec().name.clone();
     ensure(["nvmma_shared", "shared_linear", MATRIX].contains(&name(a).as_str()), || {
@@ -153,7 +155,7 @@ fn check_layouts(a: &MemDescType, b: &MemDescType, d: &MemDescType) -> CheckResu
 }
 
 /// Checks that `tcgen05.mma` can multiply elements of A's and B's types and add to the accumulator's type. If
-/// `is_scaled`, only the accumulator's type is checked.
+/// `is_scaled`, only the accumulator's type is checked here.
 fn check_types(a: &MemDescType, b: &MemDescType, d: &MemDescType, is_scaled: bool) -> CheckResult {
     let accumulator = d.element.to_string();
     if is_scaled {
@@ -187,8 +189,8 @@ fn check_types(a: &MemDescType, b: &MemDescType, d: &MemDescType, is_scaled: boo
     })
 }
 
-/// Checks that the blocks of a cluster split A along M only and B along N only, and the accumulator as both together.
-/// Basis i of each `CGALayout` is the step of bit i of the block index.
+/// Checks that the blocks of a cluster divide A along M only, B along N only, and the accumulator along both. Basis i
+/// of each `CGALayout` is the step of bit i of the block index.
 fn check_blocks(check: &OpContext<'_>, a: &MemDescType, b: &MemDescType, d: &MemDescType) -> CheckResult {
     let of = |memory: &MemDescType| bases(memory.layout.spec(), "cga_layout").unwrap_or_default();
     let (left, right, result) = (of(a), of(b), of(d));
@@ -223,12 +225,12 @@ fn check_blocks(check: &OpContext<'_>, a: &MemDescType, b: &MemDescType, d: &Mem
 }
 
 /// The only target whose dots of 4-bit elements with `f8E4M3FN` scales need A's scales in the order `kThenMn`. All
-/// other scales have the order `mnThenK` (see [`scales_order`]).
+/// other scales must have the order `mnThenK` (see [`scales_order`]).
 const SCALES_BY_K: &str = "cuda:107";
 
-/// Rule `scales_order` of `ttng.tc_gen5_mma_scaled`: checks in which order tensor memory has the blocks of scales, 128
-/// rows by 4 along K. The layout's `blockRepOrder` is `mnThenK` if adjacent columns hold blocks that follow each other
-/// along M or N, and `kThenMn` if along K. With one block along either axis the orders do not differ, and the default
+/// Rule `scales_order` of `ttng.tc_gen5_mma_scaled`: checks the order of blocks of scales (128 rows by 4 along K) in
+/// tensor memory. The layout's `blockRepOrder` is `mnThenK` if adjacent columns hold blocks that follow each other
+/// along M or N, and `kThenMn` if along K. With one block along either axis the orders are the same, and the default
 /// `mnThenK` always passes.
 fn scales_order(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     let is_narrow = ["a_type", "b_type"].iter().all(|name| check.text(name) == Some("e2m1"));

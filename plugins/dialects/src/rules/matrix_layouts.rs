@@ -1,4 +1,4 @@
-//! Defines the rules of the layouts of results of matrix instructions.
+//! Defines the rules of layouts of MMA results.
 
 use tilewright_layout::{FamilyAttribute, FamilySpec};
 use tilewright_tile::rules::{
@@ -7,13 +7,14 @@ use tilewright_tile::rules::{
 };
 use tilewright_tile::{Float, TileType};
 
-/// Returns the number of blocks over which a layout distributes a tensor; 1 without the parameter `cga_layout`.
+/// Returns the number of blocks of a cluster that a layout distributes a tensor over; 1 if it lacks the parameter
+/// `cga_layout`.
 fn cluster_blocks(spec: &FamilySpec) -> u64 {
     power(bases(spec, "cga_layout").map_or(0, |bases| bases.len()))
 }
 
-/// Returns the numbers of lanes, warps and blocks of a layout whose parameter `warps_per_cta` gives the warps along
-/// each axis; `None` without the parameter. `lanes` is the number of lanes of a warp.
+/// Returns the numbers of lanes, warps and blocks that a layout distributes a tensor over. `warps_per_cta` has the
+/// warps along each axis; `None` without this parameter. `lanes` is the number of lanes of a warp.
 fn distribution_of_warps(spec: &FamilySpec, lanes: u64) -> Option<Distribution> {
     let warps = numbers(spec, "warps_per_cta")?;
     Some(Distribution {
@@ -58,8 +59,8 @@ impl LayoutRules for NvidiaMma {
         })
     }
 
-    /// Rejects `f32` operands of `mma.sync` unless the precision is `tf32`, the only type that it multiplies in 32
-    /// bits.
+    /// Checks `f32` operands of `mma.sync`: they are rejected unless the precision is `tf32`, the only 32-bit type that
+    /// it multiplies.
     fn check_dot_elements(&self, spec: &FamilySpec, element: &TileType, precision: &str) -> CheckResult {
         let is_sync = number(spec, "version_major") == Some(2);
         ensure(!is_sync || *element != TileType::Float(Float::F32) || precision == "tf32", || {
@@ -67,8 +68,8 @@ impl LayoutRules for NvidiaMma {
         })
     }
 
-    /// Returns the size along K, in elements, of one `mma.sync`, along which four lanes hold `kWidth` adjacent elements
-    /// each. Returns 0 for layouts of other instructions.
+    /// Returns the number of elements along K of one `mma.sync`: four lanes hold `kWidth` adjacent elements each.
+    /// Returns 0 for layouts of other instructions.
     fn least_k(&self, operand: &DotOperand<'_>) -> u64 {
         let is_sync = number(operand.parent, "version_major").is_none_or(|version| version == 2);
         if is_sync { 4 * operand.k_width.unsigned_abs() } else { 0 }

@@ -1,9 +1,9 @@
-//! Defines the rules of mbarriers in the blocks of a cluster: arrivals, and completions of copies and dots.
+//! Defines the rules of mbarriers in clusters: arrivals at them, and completions of copies and dots.
 
 use tilewright_tile::rules::{CheckResult, OpContext, VerifyRule, bases, ensure};
 use tilewright_tile::{Attribute, MemDescType};
 
-/// The rules of `ttng`'s mbarriers.
+/// The rules for `ttng`'s mbarriers, by the names that dialect files use.
 pub(super) const RULES: [VerifyRule; 4] = [
     VerifyRule::new("arrive", arrive),
     VerifyRule::new("commit", commit),
@@ -11,21 +11,21 @@ pub(super) const RULES: [VerifyRule; 4] = [
     VerifyRule::new("copy_completion", copy_completion),
 ];
 
-/// Returns the `CGALayout` of mbarriers in `memory`: for each bit of the block index, by how many mbarriers the bit
-/// moves. Empty if the memory's layout gives none.
+/// Returns the `CGALayout` of the mbarriers in `memory`: for each bit of the block index, the step to that block's
+/// mbarrier, in mbarriers. Empty if the layout of the memory has none.
 fn blocks_of(memory: &MemDescType) -> Vec<Vec<i64>> {
     bases(memory.layout.spec(), "cga_layout").unwrap_or_default()
 }
 
-/// Returns the expected `CGALayout` of mbarriers (see [`blocks_of`]) if every `shared` consecutive blocks, a power of
-/// two, share one mbarrier.
+/// Returns the `CGALayout` of mbarriers (see [`blocks_of`]) that is expected if every `shared` consecutive blocks share
+/// one mbarrier; `shared` is a power of two.
 fn one_each(check: &OpContext<'_>, shared: u64) -> Vec<Vec<i64>> {
     let count = |number: u64| number.max(1).ilog2();
     let zeros = (0..count(shared)).map(|_| vec![0]);
     zeros.chain((0..count(check.cluster_blocks() / shared)).map(|bit| vec![1 << bit])).collect()
 }
 
-/// Checks that each block of the cluster has an mbarrier of its own, by the `CGALayout` of the mbarriers' memory.
+/// Checks, by the `CGALayout` of the mbarriers' memory, that each block of the cluster has its own mbarrier.
 fn check_one_each(check: &OpContext<'_>, memory: &MemDescType) -> CheckResult {
     let (own, expected) = (blocks_of(memory), one_each(check, 1));
     ensure(own == expected, || {
@@ -33,15 +33,15 @@ fn check_one_each(check: &OpContext<'_>, memory: &MemDescType) -> CheckResult {
     })
 }
 
-/// Rule `completion(barriers)`: checks that each block has an mbarrier of its own, at which the block's asynchronous
-/// operations arrive when they complete.
+/// Rule `completion(barriers)`: checks that each block has its own mbarrier, where the block's asynchronous operations
+/// arrive when they complete.
 fn completion(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
     let memories = check.types_of(groups).into_iter().filter_map(|ty| ty.as_memory());
     memories.into_iter().try_for_each(|memory| check_one_each(check, memory))
 }
 
-/// Rule `copy_completion(barrier)`: checks that each block has an mbarrier of its own, at which the copy arrives. If
-/// the module has `ttng.two-ctas = true`, two adjacent blocks may share one; a module without this attribute is not
+/// Rule `copy_completion(barrier)`: checks that each block has its own mbarrier for the completion of a copy. In a
+/// module with `ttng.two-ctas = true`, two adjacent blocks may share one; a module without this attribute is not
 /// checked.
 fn copy_completion(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
     let Some(Attribute::Bool(in_pairs)) = check.module_attribute("ttng.two-ctas") else { return Ok(()) };
@@ -52,8 +52,8 @@ fn copy_completion(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
     check_one_each(check, memory)
 }
 
-/// Rule `arrive` of `ttng.arrive_barrier` and `ttng.barrier_expect`: checks that `fromCTA` and `multicastCTA` name
-/// blocks of the cluster. With either attribute, each block must have an mbarrier of its own.
+/// Rule `arrive` of `ttng.arrive_barrier` and `ttng.barrier_expect`: checks that the attributes `fromCTA` and
+/// `multicastCTA` refer to blocks of the cluster. With either attribute, each block must have its own mbarrier.
 fn arrive(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     let blocks = i64::try_from(check.cluster_blocks()).unwrap_or(i64::MAX);
     if let Some(block) = check.integer("fromCTA") {
@@ -79,8 +79,8 @@ fn arrive(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     check.memory_type("alloc").map_or(Ok(()), |memory| check_one_each(check, memory))
 }
 
-/// Rule `commit` of `ttng.tc_gen5_commit`: checks that there are at most four descriptors, and that each block of the
-/// cluster has an mbarrier of its own.
+/// Rule `commit` of `ttng.tc_gen5_commit`: checks that it has at most four descriptors, and that each block of the
+/// cluster has its own mbarrier.
 fn commit(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     let count = check.group_types("descs").len();
     ensure(count <= 4, || format!("{count} descriptors: expected four at most"))?;

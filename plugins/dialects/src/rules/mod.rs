@@ -1,8 +1,8 @@
-//! Rules of the verifier for vendors' operations, and for the layouts that vendors' families name.
+//! The verifier's rules for vendors' operations and for the layouts of vendors' families.
 //!
-//! A rule is a function that checks one operation and returns an error message if the operation breaks the rule. The
-//! key `verify` of a row in a dialect file names rules, with groups of operands or results as arguments:
-//! `tensor_copy(src)`.
+//! A rule is a function that checks one operation and returns an error message if the operation is invalid. The key
+//! `verify` of an entry in a dialect file refers to rules by name, with groups of operands or results as arguments,
+//! such as `tensor_copy(src)`.
 
 mod buffers;
 mod cache_policies;

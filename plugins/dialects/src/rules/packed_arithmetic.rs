@@ -1,23 +1,23 @@
-//! Defines the rule of PTX's arithmetic on packed pairs and quadruples of elements.
+//! Defines the rule of PTX's arithmetic on elements that are packed in pairs or quadruples.
 
 use tilewright_tile::rules::{CheckResult, OpContext, VerifyRule, ensure};
 use tilewright_tile::{TensorType, TileType};
 
-/// The rule of `ttng`'s packed arithmetic.
+/// The rule for `ttng`'s packed arithmetic, by the name that dialect files use.
 pub(super) const RULES: [VerifyRule; 1] = [VerifyRule::new("packed_arith", packed_arith)];
 
-/// Element types of packed arithmetic, and the letters that [`SIGNATURES`] uses for them. The letter `2` (`i8`) stands
-/// for bytes with two `f4E2M1FN` elements each.
+/// Element types of packed arithmetic, and the letter for each in [`SIGNATURES`]. The letter `2` (`i8`) stands for
+/// bytes that hold two `f4E2M1FN` elements each.
 const ELEMENTS: [(&str, char); 7] =
     [("f32", 'f'), ("f16", 'h'), ("bf16", 'b'), ("f8E5M2", '5'), ("f8E4M3FN", '4'), ("i8", '2'), ("f8E8M0FNU", 'u')];
 
-/// Packed operations of PTX that accept the same element types. `kinds` has the operations' names, separated by blanks,
-/// and `result` the letters (see [`ELEMENTS`]) of the possible result types.
+/// Packed operations of PTX that accept the same element types. `kinds` has the names of the operations, separated by
+/// spaces; `result` has the letters (see [`ELEMENTS`]) of the possible result types.
 struct Signature {
     kinds: &'static str,
     result: &'static str,
-    /// For each operand, the letters of its possible element types. `=` stands for the result's type; `!` for `b` if
-    /// the result is `h`, and for `h` if it is `b`.
+    /// For each operand, the letters of its possible element types. `=` stands for the result's type, and `!` for the
+    /// other type of `h` and `b`.
     operands: &'static [&'static str],
 }
 
@@ -25,7 +25,7 @@ const fn signature(kinds: &'static str, result: &'static str, operands: &'static
     Signature { kinds, result, operands }
 }
 
-/// The packed operations of PTX.
+/// The packed operations of PTX, with the types of their operands.
 const SIGNATURES: [Signature; 11] = [
     signature("add sub mul", "fhb", &["=", "="]),
     signature("fma", "fhb", &["=", "=", "="]),
@@ -60,7 +60,7 @@ impl Signature {
 }
 
 /// Rule `packed_arith` of `ttng.packed_arith`: checks that PTX has the operation for these element types, and that the
-/// operands have the result's layout. A lane must hold complete packs: pairs, or quadruples of 8-bit elements.
+/// operands have the result's layout. Each lane must hold whole pairs, or whole quadruples of 8-bit elements.
 fn packed_arith(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     let Some(TileType::Tensor(result)) = check.group_type("result") else { return Ok(()) };
     let kind = check.text("op_kind").unwrap_or_default();
@@ -96,13 +96,13 @@ fn packed_arith(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     operands.iter().try_for_each(|operand| check_operand(check, operand, result))
 }
 
-/// Returns the axes along which an operand and the result have different sizes.
+/// Returns the axes along which the sizes of an operand and the result differ.
 fn halved_axes(operand: &TensorType, result: &TensorType) -> Vec<usize> {
     (0..result.shape.len()).filter(|axis| operand.shape.get(*axis) != result.shape.get(*axis)).collect()
 }
 
 /// Checks that an operand has the shape and layout of the result. An operand with two `f4E2M1FN` in each byte has half
-/// the size along one axis, and each byte is in the lane that holds the two corresponding results.
+/// the size along one axis, and each of its bytes must be in the lane that holds the two corresponding results.
 fn check_operand(check: &OpContext<'_>, operand: &TensorType, result: &TensorType) -> CheckResult {
     let (Some(own), Some(layout)) = (&operand.layout, &result.layout) else {
         return Err(format!("an operand of {:?} has no layout: expected one", operand.shape));

@@ -1,14 +1,14 @@
-//! Defines the rules of loads that transpose packed elements.
+//! Defines the rule of loads that transpose packed 4-bit elements.
 
 use tilewright_tile::TensorType;
 use tilewright_tile::rules::{CheckResult, OpContext, VerifyRule, ensure, named_number, numbers};
 
-/// The rule of `amdg`'s transposing load.
+/// The rule for `amdg`'s transposing load, by the name that dialect files use.
 pub(super) const RULES: [VerifyRule; 1] = [VerifyRule::new("packed_transposed", packed_transposed)];
 
 /// Rule `packed_transposed` of `amdg.local_load_packed_transposed`: checks the shapes, the result's layout and the
-/// order of memory. Two 4-bit elements share a byte: neighbours along M or N in memory, neighbours along K in the
-/// result, an operand of a dot (`#ttg.dot_op`).
+/// order of the shared memory. Two 4-bit elements share a byte: neighbours along M or N in shared memory, and
+/// neighbours along K in the result, which must be a dot operand (`#ttg.dot_op`).
 fn packed_transposed(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     let (Some(memory), Some(result)) = (check.memory_type("src"), check.group_type("result")) else { return Ok(()) };
     let Some(TensorType { shape, layout: Some(layout), .. }) = result.as_tensor() else { return Ok(()) };

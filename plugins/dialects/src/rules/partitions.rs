@@ -1,4 +1,4 @@
-//! Defines the rules of values that one warp partition passes to another, and of warp groups (dialect `nvws`).
+//! Defines the rules of dialect `nvws`: values that one warp partition passes to another, and groups of warps.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use tilewright_tile::{Attribute, Operation, TileType, ValueOrigin};
 
 use super::tensor_memory_layouts::SCALES;
 
-/// The rules of `nvws`.
+/// The rules for operations of `nvws`, by the names that dialect files use.
 pub(super) const RULES: [VerifyRule; 4] = [
     VerifyRule::new("warp_group", warp_group),
     VerifyRule::new("partition_phi", partition_phi),
@@ -15,7 +15,8 @@ pub(super) const RULES: [VerifyRule; 4] = [
     VerifyRule::new("entered_buffers", entered_buffers),
 ];
 
-/// Returns the numbers in an operation's attribute `ttg.partition`, the partitions that execute it; empty without it.
+/// Returns the numbers of the partitions that execute an operation (attribute `ttg.partition`); empty without the
+/// attribute.
 fn partitions_of(operation: &Operation) -> BTreeSet<u64> {
     match operation.attributes.get("ttg.partition") {
         Some(Attribute::Array(_, numbers)) => numbers.iter().copied().collect(),
@@ -24,7 +25,7 @@ fn partitions_of(operation: &Operation) -> BTreeSet<u64> {
 }
 
 /// Rule `partition_phi` of `nvws.aref.phi`: checks that its `ttg.partition` is the union of the partitions that define
-/// its operands. Each operand is defined by at least one partition, and no partition defines two.
+/// its operands. Each operand must be defined by at least one partition, and each partition may define only one.
 fn partition_phi(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     let mut given = BTreeSet::new();
     for value in &check.operation().operands {
@@ -47,7 +48,7 @@ fn partition_phi(check: &OpContext<'_>, _: &[String]) -> CheckResult {
 }
 
 /// Rule `warp_group` of `nvws.warp_group`: checks that `numWarps` has one number for each region, and that the first
-/// region yields as many values as there are results.
+/// region yields as many values as the operation has results.
 fn warp_group(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     let operation = check.operation();
     let (regions, warps) = (operation.regions.len(), check.numbers("numWarps").unwrap_or_default().len());
@@ -65,7 +66,7 @@ fn warp_group(check: &OpContext<'_>, _: &[String]) -> CheckResult {
 }
 
 /// Rule `names_buffers` of `nvws.aref.create`: checks that the result type `!nvws.aref<[...]>` lists the types of the
-/// buffers, whose first axes must have one size.
+/// operands `buffers`. Their first axes, which count the buffers, must have the same size.
 fn names_buffers(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     let Some(TileType::Foreign(text)) = check.group_type("result") else { return Ok(()) };
     let counts: Vec<_> = check.group_types("buffers").iter().map(|ty| ty.shape().and_then(<[u64]>::first)).collect();
@@ -79,8 +80,8 @@ fn names_buffers(check: &OpContext<'_>, _: &[String]) -> CheckResult {
 }
 
 /// Rule `entered_buffers(results)` of `nvws.aref.put.enter` and `nvws.aref.get.enter`: checks that the results have one
-/// buffer for each tensor of the reference `aref`. A buffer has the tensor's shape without the first axis, which counts
-/// the buffers; scales in tensor memory keep the shape.
+/// buffer for each tensor of the reference `aref`. A buffer has the tensor's shape without the first axis (the number
+/// of buffers); scales in tensor memory keep the whole shape.
 fn entered_buffers(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
     let Some(TileType::Foreign(text)) = check.group_type("aref") else { return Ok(()) };
     let results = check.types_of(groups);

@@ -10,13 +10,13 @@ pub(super) const RULES: [VerifyRule; 3] = [
     VerifyRule::new("in_thread_transpose", in_thread_transpose),
 ];
 
-/// Returns the type of the first value of each of two groups; `None` unless both are tensors.
+/// Returns the types of the first value in each of two groups of operands or results; `None` unless both are tensors.
 pub(super) fn tensors<'c>(check: &OpContext<'c>, groups: [&str; 2]) -> Option<(&'c TensorType, &'c TensorType)> {
     Some((check.group_type(groups[0])?.as_tensor()?, check.group_type(groups[1])?.as_tensor()?))
 }
 
-/// Rule `concat` of `amdg.concat`: checks that sources of one type tile the result, and that no element changes its
-/// lane.
+/// Rule `concat` of `amdg.concat`: checks that the sources have the same type and together fill the result, and that
+/// each element stays in its lane.
 fn concat(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     let sources = check.group_types("sources");
     let Some((part, full)) = tensors(check, ["sources", "result"]) else { return Ok(()) };
@@ -38,7 +38,7 @@ fn concat(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     check_same_lanes(check, part, full)
 }
 
-/// Checks that the layouts of a part and of the full tensor have the same lane, warp and block bases.
+/// Checks that the layouts of a smaller tensor and of the full tensor have the same bases of lanes, warps and blocks.
 fn check_same_lanes(check: &OpContext<'_>, part: &TensorType, full: &TensorType) -> CheckResult {
     let (Some(own), Some(all)) = (&part.layout, &full.layout) else { return Ok(()) };
     let (Some(small), Some(large)) = (check.bases(own, &part.shape), check.bases(all, &full.shape)) else {
@@ -50,7 +50,7 @@ fn check_same_lanes(check: &OpContext<'_>, part: &TensorType, full: &TensorType)
 }
 
 /// Rule `extract_slice` of `amdg.extract_slice`: checks that the slice at `static_offsets` is within the source, and
-/// that no element of it changes its lane.
+/// that each of its elements stays in its lane.
 fn extract_slice(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     let Some((full, part)) = tensors(check, ["source", "result"]) else { return Ok(()) };
     ensure(part.element == full.element, || {
@@ -72,7 +72,8 @@ fn extract_slice(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     })
 }
 
-/// Checks that a part whose first element is at `offsets`, one offset for each axis, lies within the full tensor.
+/// Checks that a slice with the shape of `part`, whose first element is at `offsets` (one for each axis), is within the
+/// full tensor.
 fn check_offsets(offsets: &[i64], part: &TensorType, full: &TensorType) -> CheckResult {
     ensure(offsets.len() == full.shape.len(), || format!("{} offsets for {} axes", offsets.len(), full.shape.len()))?;
     for (axis, offset) in offsets.iter().enumerate() {
@@ -85,7 +86,7 @@ fn check_offsets(offsets: &[i64], part: &TensorType, full: &TensorType) -> Check
     Ok(())
 }
 
-/// Whether some of the bases, each of which moves along one axis, add up to the coordinates `element`.
+/// Whether the coordinates `element` are a sum of some of the bases. Each basis moves along one axis only.
 fn spans(bases: &[Vec<u64>], element: &[u64]) -> bool {
     element.iter().enumerate().all(|(axis, at)| {
         let reached = bases.iter().fold(0, |reached, basis| reached | basis.get(axis).copied().unwrap_or(0));
@@ -93,9 +94,9 @@ fn spans(bases: &[Vec<u64>], element: &[u64]) -> bool {
     })
 }
 
-/// Rule `in_thread_transpose` of `amdg.in_thread_transpose`: checks that the result's layout is the source's, except
-/// for the order of registers in a lane. Source registers go along the contiguous axis first, result registers along
-/// the other.
+/// Rule `in_thread_transpose` of `amdg.in_thread_transpose`: checks that the result's layout differs from the source's
+/// only in the order of registers within each lane. The source's registers go along the contiguous axis first, the
+/// result's along the other axis.
 fn in_thread_transpose(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     let Some((from, to)) = tensors(check, ["src", "result"]) else { return Ok(()) };
     ensure(from.shape == to.shape, || format!("{:?} becomes {:?}: expected one shape", from.shape, to.shape))?;

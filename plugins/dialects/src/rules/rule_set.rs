@@ -1,4 +1,4 @@
-//! Lists all rules, in one set for each subject.
+//! Lists all rules of this crate, in one set for each subject.
 
 use tilewright_tile::rules::{LayoutRules, TextRule, VerifyRule, VerifyRuleSet};
 
@@ -8,8 +8,8 @@ use super::{
     tensor_memory_layouts,
 };
 
-/// The verifier's rules for vendors' operations and layouts, in sets; they are registered before the dialect files that
-/// name them are read.
+/// All rules of the verifier for vendors' operations and layouts. They must be registered before the dialect files,
+/// which refer to them by name, are read.
 pub const RULE_SETS: &[VerifyRuleSet] = &[
     of_rules(&buffers::RULES),
     of_rules(&launch_control::RULES),
@@ -30,8 +30,8 @@ const fn of_rules(rules: &'static [VerifyRule]) -> VerifyRuleSet {
     VerifyRuleSet { rules, layouts: &[], texts: &[], complete: &[] }
 }
 
-/// Rules of vendors' layouts, types and attributes. Layouts of all vendors are in Triton's dialects `ttg` and `ttng`;
-/// with this set, a layout attribute of these dialects that has no rules is an error.
+/// Rules of vendors' layouts, types and attributes. All vendors' layouts are in Triton's dialects `ttg` and `ttng`;
+/// with this set, a layout attribute of these dialects without rules is an error.
 const LAYOUTS: VerifyRuleSet = VerifyRuleSet {
     rules: &[],
     layouts: &[

@@ -1,4 +1,4 @@
-//! Defines the rules of casts with scales.
+//! Defines the rules of casts between wide types and scaled fp8 or fp4.
 
 use tilewright_tile::rules::{CheckResult, OpContext, VerifyRule, ensure};
 use tilewright_tile::{TensorType, TileType};
@@ -9,12 +9,12 @@ use super::register_parts::tensors;
 pub(super) const RULES: [VerifyRule; 2] =
     [VerifyRule::new("scaled", scaled), VerifyRule::new("scaled_down", scaled_down)];
 
-/// The target whose casts from scaled fp8 and fp4 need scales as 8-bit exponents (`i8`).
+/// The target whose casts from scaled fp8 and fp4 require scales to be 8-bit exponents (`i8`).
 const EXPONENT_SCALES: &str = "hip:gfx1250";
 
-/// Rules `scaled` (`amdg.scaled_upcast_fp8`) and `scaled(packed)` (`amdg.scaled_upcast_fp4`, two elements in a byte):
-/// check the shapes of inputs, scales and results. For fp8 all three shapes are equal. For fp4 the results have twice
-/// the size along `axis`, along which a scale may cover several results.
+/// Rules `scaled` (of `amdg.scaled_upcast_fp8`) and `scaled(packed)` (of `amdg.scaled_upcast_fp4`, two elements in a
+/// byte): check the shapes of inputs, scales and results. For fp8, all three shapes are equal. For fp4, results have
+/// twice the inputs' size along `axis`, and a scale may cover several results along `axis`.
 fn scaled(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
     let Some((input, output)) = tensors(check, ["input", "output"]) else { return Ok(()) };
     let Some(scale) = check.group_type("scale").and_then(TileType::as_tensor) else { return Ok(()) };
@@ -46,9 +46,9 @@ fn scaled(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
     check_scale_layout(check, scale, output, axis)
 }
 
-/// Checks that each lane holds the scales of its results. The scales' layout must be the results' layout, with
-/// coordinates along `axis` divided by the number of results of one scale. Eight adjacent results of a lane share a
-/// scale unless each result has its own.
+/// Checks that each lane holds the scales of its results. The scales' layout must be the results' layout with
+/// coordinates along `axis` divided by the number of results of one scale. Unless each result has its own scale, eight
+/// adjacent results of a lane must share one.
 fn check_scale_layout(check: &OpContext<'_>, scale: &TensorType, output: &TensorType, axis: usize) -> CheckResult {
     ensure(scale.layout.is_some() == output.layout.is_some(), || {
         "the scales or the results have a layout: expected both, or neither".to_owned()
@@ -78,9 +78,9 @@ fn check_scale_layout(check: &OpContext<'_>, scale: &TensorType, output: &Tensor
     })
 }
 
-/// Rules `scaled_down` (`amdg.scaled_downcast_fp8`) and `scaled_down(packed)` (`amdg.scaled_downcast_fp4`, two results
-/// in a byte): check the shapes of inputs, scales and results. Along `axis`, one scale covers a multiple of 8 bytes of
-/// fp8 results, or of 4 bytes of fp4 results.
+/// Rules `scaled_down` (of `amdg.scaled_downcast_fp8`) and `scaled_down(packed)` (of `amdg.scaled_downcast_fp4`, two
+/// results in a byte): check the shapes of inputs, scales and results. Along `axis`, one scale must cover a multiple of
+/// 8 bytes of fp8 results, or of 4 bytes of fp4 results.
 fn scaled_down(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
     let Some((input, output)) = tensors(check, ["input", "output"]) else { return Ok(()) };
     let Some(scale) = check.group_type("scale").and_then(TileType::as_tensor) else { return Ok(()) };

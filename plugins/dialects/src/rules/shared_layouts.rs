@@ -1,4 +1,4 @@
-//! Defines the rules of vendors' layouts of shared memory.
+//! Defines the rules of vendors' shared-memory layouts.
 
 use std::ops::Range;
 
@@ -8,14 +8,14 @@ use tilewright_tile::rules::{
     CheckResult, LayoutRules, SHARED_MEMORY, Storage, VerifyRules, bases, ensure, flag, named_number, number, numbers,
 };
 
-/// The names of the parameter with the width of a swizzle pattern in bytes: Triton's, and the project's.
+/// Names of the parameter that gives the width of a swizzled row in bytes: Triton's name and the project's.
 pub(super) const SWIZZLE: [&str; 2] = ["swizzling_byte_width", "swizzle_byte_width"];
 
-/// The names of the parameter with the width of an element in bits.
+/// Names of the parameter that gives the width of an element in bits.
 pub(super) const ELEMENT_BITS: [&str; 2] = ["element_bit_width", "element_bitwidth"];
 
-/// Whether the layout is of padded fp4: eight bytes of packed elements, then eight unused bytes, as bulk tensor copies
-/// write them.
+/// Whether a layout is of padded fp4, as bulk tensor copies write it: eight bytes of packed elements, then eight unused
+/// bytes.
 pub(super) fn is_fp4_padded(spec: &FamilySpec) -> bool {
     flag(spec, "fp4_padded") || flag(spec, "fp4padded")
 }
@@ -94,7 +94,7 @@ impl LayoutRules for Nvmma {
     }
 
     fn cuts_swizzle(&self, spec: &FamilySpec, rank: usize, axis: usize, bits: Range<u32>) -> Option<bool> {
-        // The swizzle XORs the index of a 16-byte unit in its row with these bits of the row index.
+        // The swizzle xors the index of a 16-byte chunk within its row with these bits of the row index.
         let mut swizzled = match named_number(spec, SWIZZLE) {
             Some(128) => 0..3,
             Some(64) => 1..3,
@@ -106,7 +106,7 @@ impl LayoutRules for Nvmma {
     }
 }
 
-/// Rules of the family `amd_rotating_shared`: layouts of shared memory whose swizzle starts at another phase in each
+/// Rules of the family `amd_rotating_shared`: shared-memory layouts whose swizzle starts at a different phase in each
 /// block of rows.
 #[derive(Debug)]
 pub(super) struct Rotating;

@@ -22,8 +22,8 @@ fn descriptor<'c>(check: &OpContext<'c>) -> Option<&'c TensorDescriptorType> {
     }
 }
 
-/// Rule `tensor_copy(memory)`: checks a bulk tensor copy between the tensor of `desc` and shared memory in the group
-/// `memory`. The layouts of the descriptor and of memory agree, and there is one coordinate for each axis.
+/// Rule `tensor_copy(memory)`: checks a bulk tensor copy between the tensor of the descriptor `desc` and the shared
+/// memory in the group `memory`. The layouts of descriptor and memory must agree, and each axis needs one coordinate.
 fn tensor_copy(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
     let Some(group) = groups.first() else { return Ok(()) };
     let is_im2col = matches!(check.group_type("desc"), Some(TileType::Foreign(text)) if text.contains("im2col"));
@@ -39,8 +39,8 @@ fn tensor_copy(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
     check_shared_layout(check, group, descriptor)
 }
 
-/// Checks a copy through a descriptor of images (`im2col`). There are at least three coordinates; all axes except the
-/// batch and the channel axis have an offset. `group` names the operand or result in shared memory.
+/// Checks a copy through a descriptor of images (`im2col`). It needs at least three coordinates, and one offset for
+/// each axis except the batch and the channel axis. `group` is the operand or result in shared memory.
 fn check_image(check: &OpContext<'_>, group: &str, coordinates: usize, offsets: usize) -> CheckResult {
     ensure(coordinates >= 3, || format!("{coordinates} coordinates of an image: expected three at least"))?;
     ensure(offsets == coordinates - 2, || {
@@ -49,20 +49,21 @@ fn check_image(check: &OpContext<'_>, group: &str, coordinates: usize, offsets: 
     check.memory_type(group).map_or(Ok(()), |memory| check_copied_layout(check, memory))
 }
 
-/// Rule of the type `!ttng.tensordesc_im2col`: checks that the blocks of the descriptor have two axes. `parameters` is
-/// the text in the angle brackets.
+/// Rule of the type `!ttng.tensordesc_im2col`: checks that the descriptor's blocks have two axes. `parameters` is the
+/// text in the angle brackets.
 pub(super) fn check_image_descriptor(parameters: &str) -> CheckResult {
     let rank = parameters.split(',').next().unwrap_or_default().matches('x').count();
     ensure(rank == 2, || format!("it has blocks of {rank} axes: expected two"))
 }
 
-/// Checks that shared memory in the group has the layout of the descriptor, and that bulk tensor copies support it.
+/// Checks that the shared memory in `group` has the layout of the descriptor, and that bulk tensor copies support this
+/// layout.
 fn check_shared_layout(check: &OpContext<'_>, group: &str, descriptor: &TensorDescriptorType) -> CheckResult {
     let Some(memory) = check.memory_type(group) else { return Ok(()) };
     let Some(own) = &descriptor.layout else {
         return Err(format!("the descriptor has no layout: expected that of memory, `{}`", memory.layout.text()));
     };
-    // The descriptor's block may have more axes than shared memory, so only the parameters that the copy uses are
+    // The descriptor's block may have more axes than the shared memory, so only the parameters that the copy uses are
     // compared.
     let parameters = |spec: &FamilySpec| {
         let bits = named_number(spec, ELEMENT_BITS).unwrap_or(8);
@@ -75,7 +76,7 @@ fn check_shared_layout(check: &OpContext<'_>, group: &str, descriptor: &TensorDe
 }
 
 /// Checks that the operation, a bulk tensor copy, supports the layout of its shared memory. Copies from shared memory
-/// accept fewer layouts than copies to it, and a multicast needs a layout that some blocks share.
+/// support fewer layouts than copies to it, and a multicast needs a layout with replicas in several blocks.
 fn check_copied_layout(check: &OpContext<'_>, memory: &MemDescType) -> CheckResult {
     let spec = memory.layout.spec();
     ensure(spec.name == "nvmma_shared", || {
@@ -108,8 +109,9 @@ fn check_copied_layout(check: &OpContext<'_>, memory: &MemDescType) -> CheckResu
     Ok(())
 }
 
-/// Rule `tensor_rows(memory)`: checks a gather or scatter of rows by bulk tensor copies. All lanes of a warp hold the
-/// same row indices (`x_offsets`), in groups of four adjacent ones; shared memory has the layout of the descriptor.
+/// Rule `tensor_rows(memory)`: checks a gather or scatter of rows by bulk tensor copies. All lanes of a warp must hold
+/// the same row indices (`x_offsets`), in groups of four adjacent ones, and the shared memory must have the layout of
+/// the descriptor.
 fn tensor_rows(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
     if let (Some(group), Some(descriptor)) = (groups.first(), descriptor(check)) {
         let bits = descriptor.element.element_bits().unwrap_or(8);
@@ -128,8 +130,8 @@ fn tensor_rows(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
     check_row_blocks(check, groups.first(), layout, &indices.shape)
 }
 
-/// Checks that each block of a cluster holds the row indices of its part of shared memory. `layout` and `shape` are
-/// those of the tensor of row indices; `memory` names the group in shared memory.
+/// Checks that each block of a cluster holds the row indices of its part of the shared memory. `layout` and `shape` are
+/// those of the tensor of row indices; `memory` is the group in shared memory.
 pub(super) fn check_row_blocks(
     check: &OpContext<'_>,
     memory: Option<&String>,
@@ -139,8 +141,8 @@ pub(super) fn check_row_blocks(
     let Some(memory) = memory.and_then(|group| check.memory_type(group)) else { return Ok(()) };
     let Some(own) = check.bases(layout, shape) else { return Ok(()) };
     let given = bases(memory.layout.spec(), "cga_layout").unwrap_or_default();
-    // The bases of `CGALayout` count parts of one block each, those of the indices count rows: divide by the rows of a
-    // part.
+    // The bases of `CGALayout` count one block's part as one, while those of the row indices count rows. So the latter
+    // are divided by the number of rows in a part.
     let moved = own.blocks.iter().filter(|basis| basis[0] != 0).count();
     let rows = shape.first().copied().unwrap_or(1) >> moved;
     let own: Vec<u64> = own.blocks.iter().map(|basis| basis[0] / rows.max(1)).collect();
@@ -148,8 +150,8 @@ pub(super) fn check_row_blocks(
     ensure(own == given, || format!("blocks have other rows of memory than of the row indices `{}`", layout.text()))
 }
 
-/// Rule `reduction_kind(memory)`: checks that bulk tensor copies have the reduction `kind` for the element type of the
-/// descriptor, or of `memory` if there is no descriptor.
+/// Rule `reduction_kind(memory)`: checks that bulk tensor copies support the reduction `kind` for the element type of
+/// the descriptor, or of `memory` if the operation has no descriptor.
 fn reduction_kind(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
     let Some(ty) = check.group_type("desc").or_else(|| check.group_type(groups.first()?)) else { return Ok(()) };
     let Some(kind) = check.text("kind") else { return Ok(()) };
@@ -167,8 +169,8 @@ fn reduction_kind(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
     ensure(has, || format!("`{kind}` of `{text}` is no reduction of bulk tensor copies"))
 }
 
-/// Rule `full_words` of `ttng.async_shared_store`: checks that each lane stores at least 32 adjacent bits of the
-/// destination.
+/// Rule `full_words` of `ttng.async_shared_store`: checks that each lane stores at least 32 bits to adjacent addresses
+/// of the destination.
 fn full_words(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     let (Some(TileType::Tensor(source)), Some(memory)) = (check.group_type("src"), check.memory_type("dst")) else {
         return Ok(());
@@ -182,7 +184,7 @@ fn full_words(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     ensure(fits, || format!("the lanes of `{}` have fewer than 32 adjacent bits of the destination", layout.text()))
 }
 
-/// Rule `tensor_map` of `ttng.tensormap_create`: checks that sizes and strides are given for each axis of the box.
+/// Rule `tensor_map` of `ttng.tensormap_create`: checks that each axis of the box has a size and a stride.
 /// `global_stride` has one number fewer, since the fastest axis needs none.
 fn tensor_map(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     let axes = check.group_types("box_dim").len();

@@ -5,7 +5,7 @@ use tilewright_tile::{MemDescType, TensorDescriptorType, TileType};
 
 use super::tensor_copies::check_row_blocks;
 
-/// The rules of `amdg`'s copies by descriptors.
+/// The rules of `amdg`'s copies by tensor descriptors.
 pub(super) const RULES: [VerifyRule; 4] = [
     VerifyRule::new("update_descriptor", update_descriptor),
     VerifyRule::new("tdm", tdm),
@@ -13,9 +13,9 @@ pub(super) const RULES: [VerifyRule; 4] = [
     VerifyRule::new("tdm_rows", tdm_rows),
 ];
 
-/// Rule `update_descriptor` of `amdg.update_tensor_descriptor`: checks that at least one of `add_offsets`, `set_bounds`
-/// and `pred` is given. Offsets and bounds have one number for each axis; `clamp_bounds` needs offsets and excludes
-/// bounds.
+/// Rule `update_descriptor` of `amdg.update_tensor_descriptor`: checks that it has at least one of `add_offsets`,
+/// `set_bounds` and `pred`. Offsets and bounds must have one number for each axis; `clamp_bounds` requires offsets and
+/// excludes bounds.
 fn update_descriptor(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     let offsets = check.group_types("add_offsets").len();
     let bounds = check.group_types("set_bounds").len();
@@ -34,8 +34,8 @@ fn update_descriptor(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     ensure(!clamps || bounds == 0, || "`clamp_bounds` and `set_bounds`: expected one of them".to_owned())
 }
 
-/// Checks that the tensor data mover supports the layout of the shared memory in this group. The layout has no swizzle;
-/// a padding of at least 32 bits may follow every 64 bits or more.
+/// Checks that the tensor data mover supports the layout of the shared memory in `group`: it must have no swizzle, and
+/// padding must have at least 32 bits and follow intervals of at least 64 bits.
 fn check_layout(check: &OpContext<'_>, group: &str) -> CheckResult {
     let Some(memory) = check.memory_type(group) else { return Ok(()) };
     let spec = memory.layout.spec();
@@ -61,8 +61,8 @@ fn check_layout(check: &OpContext<'_>, group: &str) -> CheckResult {
     Ok(())
 }
 
-/// Checks `hint`, a mask of the warps that take part in a copy: the warps must exist, their number must be a power of
-/// two, and their indices must differ in as few bits as so many warps can. `warps` is the number of warps of the
+/// Checks `hint`, a mask of the warps that take part in a copy. The warps must exist, their number must be a power of
+/// two, and their indices must differ in as few bits as that number allows. `warps` is the number of warps of the
 /// program; `None` if it is unknown.
 fn check_hint(hint: i64, warps: Option<u64>) -> CheckResult {
     ensure(hint != 0, || "`warp_used_hint = 0`: expected one warp at least".to_owned())?;
@@ -84,8 +84,9 @@ fn check_hint(hint: i64, warps: Option<u64>) -> CheckResult {
     })
 }
 
-/// Rule `tdm(memory)`: checks a copy of a descriptor's block to or from shared memory in the group `memory`. Memory has
-/// the descriptor's layout, which the data mover supports, and `warp_used_hint` names a valid set of warps.
+/// Rule `tdm(memory)`: checks a copy of a descriptor's block to or from the shared memory in the group `memory`. The
+/// memory must have the descriptor's layout, which the tensor data mover must support, and `warp_used_hint` must be a
+/// valid mask of warps.
 fn tdm(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
     let Some(group) = groups.first() else { return Ok(()) };
     if let Some(TileType::Descriptor(descriptor)) = check.group_type("desc") {
@@ -103,8 +104,8 @@ fn tdm(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
     check.memory_type(group).map_or(Ok(()), |memory| check_pieces(given, memory))
 }
 
-/// Checks that the descriptor and memory have the same layout. Of padded layouts only the paddings are compared, since
-/// their other parameters depend on the shape. Unpadded layouts may differ if memory lacks leading axes of size 1.
+/// Checks that descriptor and memory have the same layout. Of padded layouts only the paddings are compared, since
+/// other parameters depend on the shape. Unpadded layouts may differ if the memory lacks leading axes of size 1.
 fn check_same_layout(descriptor: &TensorDescriptorType, memory: &MemDescType) -> CheckResult {
     let Some(own) = &descriptor.layout else { return Ok(()) };
     let given = &memory.layout;
@@ -119,8 +120,8 @@ fn check_same_layout(descriptor: &TensorDescriptorType, memory: &MemDescType) ->
     })
 }
 
-/// Checks that the number of warps in the mask `hint`, which copy to a `partitioned_shared` layout, is a multiple of
-/// the layout's number of pieces. Other layouts pass.
+/// Checks that the number of warps in the mask `hint` is a multiple of the number of pieces of a `partitioned_shared`
+/// layout. Other layouts pass.
 fn check_pieces(hint: i64, memory: &MemDescType) -> CheckResult {
     let spec = memory.layout.spec();
     if spec.name != "partitioned_shared" {
@@ -134,8 +135,8 @@ fn check_pieces(hint: i64, memory: &MemDescType) -> CheckResult {
     })
 }
 
-/// Checks that a copy from shared memory to global memory reads at most one padding, after each row of `block`. Copies
-/// to shared memory pass.
+/// Checks the padding that a copy from shared to global memory skips: at most one, after each row of `block`. Copies to
+/// shared memory pass.
 fn check_stored_padding(check: &OpContext<'_>, group: &str, block: &[u64]) -> CheckResult {
     let name = check.operation().name();
     if !name.ends_with("local_to_global") && !name.ends_with("scatter") {
@@ -149,8 +150,8 @@ fn check_stored_padding(check: &OpContext<'_>, group: &str, block: &[u64]) -> Ch
     })
 }
 
-/// Rule `tdm_fused` of `amdg.async_tdm_fused_copy_global_to_local`: checks that disjoint sets of warps issue two to
-/// four copies. The copies' descriptors have the same number of axes.
+/// Rule `tdm_fused` of `amdg.async_tdm_fused_copy_global_to_local`: checks that two to four copies are issued by
+/// disjoint sets of warps, through descriptors with the same number of axes.
 fn tdm_fused(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     let descriptors = check.group_types("descs");
     ensure((2..=4).contains(&descriptors.len()), || format!("{} copies: expected two to four", descriptors.len()))?;
@@ -172,8 +173,8 @@ fn tdm_fused(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     })
 }
 
-/// Rule `tdm_rows(indices memory)`: checks a gather or scatter of rows of a matrix. All lanes of a warp hold the same
-/// row indices, and shared memory in the group `memory` has the descriptor's layout.
+/// Rule `tdm_rows(indices memory)`: checks a gather or scatter of rows of a matrix. All lanes of a warp must hold the
+/// same row indices, and the shared memory in the group `memory` must have the descriptor's layout.
 fn tdm_rows(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
     let [indices, memory] = groups else { return Ok(()) };
     let rank = check.group_type("desc").and_then(TileType::shape).map_or(2, <[u64]>::len);
@@ -200,7 +201,7 @@ fn tdm_rows(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
     if is_gather { check_row_blocks(check, Some(memory), layout, &tensor.shape) } else { Ok(()) }
 }
 
-/// Checks that a gather writes at most one padding to shared memory, at an interval that divides a row of `block`.
+/// Checks the padding that a gather writes to shared memory: at most one, at an interval that divides a row of `block`.
 /// Other operations pass.
 fn check_gathered_padding(check: &OpContext<'_>, memory: &MemDescType, block: &[u64]) -> CheckResult {
     let pairs = paddings(memory.layout.spec()).unwrap_or_default();

@@ -23,8 +23,8 @@ fn is_tensor_memory(memory: &MemDescType) -> bool {
     [MATRIX, SCALES].contains(&memory.layout.spec().name.as_str())
 }
 
-/// Checks that each warp holds only rows of tensor memory that the warp can access. Only tiles of 128 rows in tensors
-/// of two axes are checked.
+/// Checks that each warp holds only elements in rows of tensor memory that the warp can access. Only tiles of 128 rows
+/// in tensors of two axes are checked.
 fn check_rows(check: &OpContext<'_>, registers: &TensorType, memory: &MemDescType) -> CheckResult {
     let Some(layout) = &registers.layout else { return Ok(()) };
     if memory.layout.spec().name != MATRIX || registers.shape.len() != 2 {
@@ -32,7 +32,7 @@ fn check_rows(check: &OpContext<'_>, registers: &TensorType, memory: &MemDescTyp
     }
     let rows = number(memory.layout.spec(), "block_m").unwrap_or(128);
     let Some(DistributedBases { lanes, warps, .. }) = check.bases(layout, &registers.shape) else { return Ok(()) };
-    // A warp accesses 32 of the 128 rows, which the lowest two bits of its index select.
+    // A warp can access 32 of the 128 rows; the lowest two bits of its index select them.
     let selects = |at: usize| warps.get(at).is_none_or(|basis| basis[0] == 32 << at);
     let fits = rows != 128 || (selects(0) && selects(1) && lanes.iter().all(|basis| basis[0] < 32 || basis[0] >= 128));
     ensure(fits, || {
@@ -40,7 +40,7 @@ fn check_rows(check: &OpContext<'_>, registers: &TensorType, memory: &MemDescTyp
     })
 }
 
-/// Checks that a tensor in registers and one in tensor memory have the same shape and element type.
+/// Checks that a tensor in registers and a tensor in tensor memory have the same shape and element type.
 fn check_same(registers: &TileType, memory: &MemDescType) -> CheckResult {
     ensure(registers.shape() == Some(&memory.shape[..]), || {
         format!("`{registers}` and tensor memory of {:?} differ in shape", memory.shape)
@@ -54,8 +54,8 @@ fn check_layout(memory: &MemDescType) -> CheckResult {
     ensure(is_tensor_memory(memory), || format!("`{}` is no layout of tensor memory", memory.layout.text()))
 }
 
-/// Rule `tmem_alloc` of `ttng.tmem_alloc`: checks that the layout is one of tensor memory, and that initial contents
-/// have the same shape and element type. Memory without initial contents must be mutable.
+/// Rule `tmem_alloc` of `ttng.tmem_alloc`: checks that the layout is one of tensor memory, and that initial contents,
+/// if any, have the same shape and element type. Memory without initial contents must be mutable.
 fn alloc(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     let Some(memory) = check.memory_type("result") else { return Ok(()) };
     check_layout(memory)?;
@@ -68,8 +68,9 @@ fn alloc(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     }
 }
 
-/// Rule `tmem_load` of `ttng.tmem_load`: checks that the result has the shape and element type of the tensor in memory,
-/// and that each warp loads rows that it can access. A reduction of each row (`redOp`) needs whole rows in each lane.
+/// Rule `tmem_load` of `ttng.tmem_load`: checks that the result has the shape and element type of the tensor in tensor
+/// memory, and that each warp loads only rows that it can access. With a reduction of each row (`redOp`), each lane
+/// must load whole rows.
 fn load(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     let (Some(memory), Some(result)) = (check.memory_type("src"), check.group_type("result")) else { return Ok(()) };
     check_layout(memory)?;
@@ -94,7 +95,7 @@ fn load(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     result.as_tensor().map_or(Ok(()), |tensor| check_rows(check, tensor, memory))
 }
 
-/// Checks that a lane holds all columns of its rows, as a load needs that also reduces each row.
+/// Checks that each lane holds all columns of its rows, which a load with a reduction of each row requires.
 fn check_reduced_rows(check: &OpContext<'_>, registers: &TensorType) -> CheckResult {
     let Some(layout) = &registers.layout else { return Ok(()) };
     let Some(bases) = check.bases(layout, &registers.shape) else { return Ok(()) };
@@ -105,7 +106,7 @@ fn check_reduced_rows(check: &OpContext<'_>, registers: &TensorType) -> CheckRes
 }
 
 /// Rule `tmem_store` of `ttng.tmem_store`: checks that the source has the shape and element type of the tensor in
-/// memory, and that each warp stores rows that it can access.
+/// tensor memory, and that each warp stores only rows that it can access.
 fn store(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     let (Some(memory), Some(source)) = (check.memory_type("dst"), check.group_type("src")) else { return Ok(()) };
     check_layout(memory)?;
@@ -174,15 +175,15 @@ fn subslice(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     check_slice(check, from, Slice { axis: axis + 2 - rank, offset, size })
 }
 
-/// A range of a tensor in tensor memory along one axis of its layout.
+/// A range of indices along one axis of a tensor in tensor memory.
 struct Slice {
     axis: usize,
     offset: u64,
     size: u64,
 }
 
-/// Checks that a slice lies at adjacent rows or columns, begins at a multiple of 32 bits, and has a part in each block
-/// of the cluster.
+/// Checks that the elements of a slice are in adjacent rows or columns, that it starts at a multiple of 32 bits, and
+/// that each block of the cluster holds a part of it.
 fn check_slice(check: &OpContext<'_>, from: &MemDescType, Slice { axis, offset, size }: Slice) -> CheckResult {
     let Some(part) = check.allocated_layout(from) else { return Ok(()) };
     let rows = part.bases_of(Dim::ROW);

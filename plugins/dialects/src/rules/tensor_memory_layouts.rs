@@ -81,7 +81,7 @@ impl LayoutRules for Matrix {
     }
 }
 
-/// Rules of the family `tensor_memory_scales_encoding`: scales of an operand of a dot.
+/// Rules of the family `tensor_memory_scales_encoding`: layouts in tensor memory of the scales of a dot's operand.
 #[derive(Debug)]
 pub(super) struct Scales;
 
@@ -111,7 +111,7 @@ impl LayoutRules for Scales {
     }
 }
 
-/// Returns the width of an element in bits; a message if it is below 8.
+/// Returns the width of the memory's elements in bits; an error message if it is below 8.
 fn element_bits(memory: &MemDescType) -> Result<u32, String> {
     let bits = memory.element.element_bits().unwrap_or(32);
     if bits < 8 { Err(format!("elements of {bits} bits: expected 8 at least")) } else { Ok(bits) }

@@ -279,8 +279,8 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.thr
 }
 "#;
 
-/// With warp specialization, the arrival at an mbarrier follows the last copy of the phase's bytes, and a partition's
-/// loads are divided among the partition's own warps.
+/// With warp specialization, the arrival at an mbarrier follows the last copy of its phase, and a partition's loads are
+/// divided among the partition's own warps.
 #[test]
 fn groups_arrive_behind_what_they_bring() {
     let once = |text: &str| {

@@ -23,7 +23,7 @@ fn read(name: &str) -> String {
     std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
 }
 
-/// Triton's verdicts: whether it accepts each text, by name.
+/// Returns Triton's verdicts: whether it accepts each text, by the text's name.
 fn verdicts_of_triton() -> BTreeMap<String, bool> {
     let verdict = |line: &str| {
         let entry: Value = serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
@@ -32,7 +32,7 @@ fn verdicts_of_triton() -> BTreeMap<String, bool> {
     read("verdicts.jsonl").lines().map(verdict).collect()
 }
 
-/// The texts whose verdicts are known to differ, each with the reason.
+/// Returns the texts with verdicts that are known to differ from Triton's, each with the reason.
 fn listed() -> BTreeMap<String, String> {
     let text = read("differences.txt");
     let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
@@ -43,7 +43,7 @@ fn listed() -> BTreeMap<String, String> {
     lines.map(pair).collect()
 }
 
-/// Each text except the listed ones gets Triton's verdict; a listed text that gets it is removed from the list.
+/// Each text except the listed ones gets Triton's verdict. A listed text that gets it must be removed from the list.
 #[test]
 fn verdicts_are_those_of_triton() {
     let (nvidia, amd) = (NvidiaFamilies::of("sm_100a"), AmdFamilies::of("gfx950"));

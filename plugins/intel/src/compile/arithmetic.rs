@@ -9,19 +9,20 @@ use super::emit::Emitter;
 use super::emitted::EmittedValue;
 use super::extended;
 
-/// The SPIR-V form of a binary operation on integers of two bits or more.
+/// How a binary operation on integers of two bits or more is emitted in SPIR-V.
 enum Integer {
-    /// A SPIR-V instruction whose result is defined for all operands.
+    /// A SPIR-V instruction whose result is defined for all operand values.
     Plain(Op),
-    /// A shift. The emitted code masks the distance, because SPIR-V leaves distances of at least the width undefined
-    /// and the kernel IR requires some value.
+    /// A shift instruction. The emitted code masks the distance, because SPIR-V leaves distances of at least the bit
+    /// width undefined, while the kernel IR gives them some value.
     Shift(Op),
-    /// A division or remainder. The emitted code replaces a zero divisor by one, because the kernel IR requires some
-    /// value.
+    /// A division or remainder instruction. The emitted code replaces a zero divisor by one, because SPIR-V leaves
+    /// division by zero undefined, while the kernel IR gives it some value.
     Division(Op),
-    /// A signed division or remainder. As `Division`; the divisor -1 is also replaced if the quotient would overflow.
+    /// A signed division or remainder: as `Division`, but the divisor -1 is also replaced if the quotient would
+    /// overflow.
     Signed(Op),
-    /// An instruction of OpenCL's extended set, by its opcode.
+    /// An instruction of the OpenCL extended instruction set, by its opcode there.
     Extended(Word),
 }
 
@@ -72,7 +73,8 @@ fn compare_op(op: Compare) -> Option<Op> {
 }
 
 impl Emitter {
-    /// Applies `f` to each pair of corresponding parts (SPIR-V vectors) of two values of type `ty`.
+    /// Emits `f` for each pair of corresponding parts (SPIR-V vectors of at most 16 elements) of two values; the result
+    /// has type `ty`.
     pub(super) fn zip(
         &mut self,
         ty: Type,
@@ -177,8 +179,8 @@ impl Emitter {
         })
     }
 
-    /// Emits the divisors `b` of vectors of `width` integers, with one in place of -1 if the element of `a` is the
-    /// least integer: that quotient would overflow.
+    /// Emits the divisors `b` (vectors of `width` integers) with 1 in place of -1 in each element whose dividend in `a`
+    /// is the least integer, because that quotient would overflow.
     fn one_for_overflow(&mut self, element: Element, width: u32, a: Word, b: Word) -> Result<Word, CompileError> {
         let (ty, condition) = (self.element_type(element, width), self.element_type(Element::I1, width));
         let bits = element.bits();
@@ -198,8 +200,8 @@ impl Emitter {
         self.value(Op::Select, ty, [is_zero, one, divisor])
     }
 
-    /// Emits a binary operation on one-bit integers. Addition is exclusive or; a shift by one, or a division by zero,
-    /// gives an unspecified value.
+    /// Emits a binary operation on one-bit integers. Addition and subtraction are exclusive or. A shift by one and a
+    /// division by zero have an unspecified result.
     fn boolean_binary(&mut self, op: Binary, a: &EmittedValue, b: &EmittedValue) -> Result<EmittedValue, CompileError> {
         let (ty, width) = (self.id_type(a.ty), a.width());
         self.zip(a.ty, a, b, |this, a, b| match op {
@@ -234,8 +236,8 @@ impl Emitter {
         self.zip(ty, a, b, |this, a, b| this.value(op, result, [a, b]))
     }
 
-    /// Emits a comparison of two vectors of `width` one-bit integers, converted to bytes: 0, or all bits set (-1 as a
-    /// signed number). Intel's compiler fails on SPIR-V's own comparisons of booleans.
+    /// Emits a comparison of two vectors of `width` one-bit integers. They are first converted to bytes, 0 or 0xff (-1
+    /// if signed), because Intel's compiler fails on comparisons of booleans.
     fn boolean_compare(&mut self, op: Compare, width: u32, a: Word, b: Word) -> Result<Word, CompileError> {
         let (byte, bool_type) = (self.element_type(Element::I8, width), self.element_type(Element::I1, width));
         let (zero, ones) = (self.constant(Element::I8, width, 0), self.constant(Element::I8, width, 0xff));
@@ -254,7 +256,7 @@ impl Emitter {
         let mut condition = condition.expect(Type::Scalar(Element::I1))?.scalar()?;
         let (ty, width) = (self.id_type(a.ty), a.width());
         if width > 1 {
-            // Before SPIR-V 1.4 vectors are selected only element by element.
+            // Before SPIR-V 1.4, `OpSelect` selects vectors only by a vector of conditions, one for each element.
             let conditions = vec![condition; width as usize];
             let splat = self.gather(Type::Vector(Element::I1, width), &conditions)?;
             condition = splat.ids.first().copied().unwrap_or(condition);
@@ -262,8 +264,8 @@ impl Emitter {
         self.zip(a.ty, a, b, |this, a, b| this.value(Op::Select, ty, [condition, a, b]))
     }
 
-    /// Emits a permute of bytes: four of the eight bytes of `a` and `b`, by shifts and masks. Bytes that move by the
-    /// same distance share one shift.
+    /// Emits a byte permute by shifts and masks: the result consists of four of the eight bytes of `a` and `b`. Bytes
+    /// that move by the same distance share one shift.
     pub(super) fn permute_bytes(
         &mut self,
         a: &EmittedValue,
@@ -293,7 +295,7 @@ impl Emitter {
         Ok(EmittedValue::new(i32, result.into_iter().collect()))
     }
 
-    /// Emits the sum of a pointer and a signed number of bytes.
+    /// Emits the address `bytes` bytes above (or below, if negative) the address `pointer`.
     pub(super) fn ptr_add(
         &mut self,
         pointer: &EmittedValue,
@@ -318,8 +320,8 @@ impl Emitter {
     }
 }
 
-/// Returns the moves of a byte permute, each as: source word (0 or 1), bits to shift left (negative: right), and mask
-/// of the result bits.
+/// Splits a byte permute into moves. Each move is: source operand (0 or 1), number of bits to shift left (right if
+/// negative), and mask of the result bits that it provides.
 fn byte_moves(selector: u16) -> Result<Vec<(usize, i32, u32)>, CompileError> {
     let mut moves: Vec<(usize, i32, u32)> = Vec::new();
     for to in 0..4 {

@@ -1,7 +1,7 @@
-//! Emits atomic operations and fences.
+//! Emits atomic operations and fences as SPIR-V.
 //!
-//! SPIR-V's atomics are for integers. Floating-point additions are loops around a compare-exchange of the 32 or 64 bits
-//! that hold the number: instructions for them are extensions that not every driver supports.
+//! SPIR-V's core atomics are for integers only. A floating-point addition is a loop around a compare-exchange of the 32
+//! or 64 bits that hold the number, because the extensions for it are not supported by every driver.
 
 use rspirv::dr::{Instruction, Operand};
 use rspirv::spirv::{Capability, Op, Word};
@@ -83,7 +83,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// Returns an address as a pointer to an integer of the element's width, and that integer's type.
+    /// Returns the address in `pointer` as a SPIR-V pointer to an integer of the element's width, and the type of that
+    /// integer.
     fn atomic_pointer(&mut self, pointer: Value, element: Element) -> Result<(Word, Word), CompileError> {
         let pointer = self.get(pointer)?;
         self.pointer_to_element(&pointer, element)
@@ -118,8 +119,8 @@ impl Lowering<'_> {
         self.emitter.with_operands(Op::AtomicCompareExchange, ty, operands)
     }
 
-    /// Emits an atomic floating-point addition, and returns the old value. The addition is a loop of compare-exchanges
-    /// that ends when no other thread has intervened.
+    /// Emits an atomic floating-point addition and returns the old value. It is a loop that repeats a compare-exchange
+    /// until no other thread has changed the value in between.
     fn atomic_sum(&mut self, pointer: Value, value: &EmittedValue, how: Ordered) -> Result<EmittedValue, CompileError> {
         let element = value.element()?;
         let word = if element.bits() == 64 { Element::I64 } else { Element::I32 };
@@ -160,8 +161,8 @@ impl Lowering<'_> {
         self.number_in(EmittedValue::new(Type::Scalar(word), vec![old]), shift.as_ref(), element)
     }
 
-    /// Returns a pointer to the 32-bit word that contains a number narrower than 32 bits, and the number's bit offset
-    /// in the word. For a wider number, returns its own address and `None`.
+    /// Returns a pointer to the aligned 32-bit word that contains a 16-bit number, and the number's bit offset in the
+    /// word. For a wider number, returns the number's own pointer and `None`.
     fn word_around(
         &mut self,
         pointer: Value,
@@ -188,7 +189,8 @@ impl Lowering<'_> {
         Ok((emitter.bits(&base, pointer.ty)?, Some(shift)))
     }
 
-    /// Emits the number at bit offset `shift` of a word; if `shift` is `None`, the whole word.
+    /// Emits the extraction of a number from a 32-bit word, at bit offset `shift`; if `shift` is `None`, the number is
+    /// the whole word.
     fn number_in(
         &mut self,
         word: EmittedValue,
@@ -206,8 +208,8 @@ impl Lowering<'_> {
         emitter.bits(&bits, Type::Scalar(element))
     }
 
-    /// Emits the word `old` in which `number` replaces the bits at offset `shift`; if `shift` is `None`, `number` is
-    /// the whole word.
+    /// Emits the word `old` with `number` in place of the 16 bits at bit offset `shift`; if `shift` is `None`, `number`
+    /// is the whole word.
     fn word_with(
         &mut self,
         old: Word,

@@ -1,4 +1,4 @@
-//! Emits arithmetic on `bf16`, a type that SPIR-V lacks: the operation runs in binary32 and its result is rounded back.
+//! Emits arithmetic on `bf16`, a type that SPIR-V lacks: operations run in binary32, and results are rounded back.
 //!
 //! Additions, subtractions and multiplications of two `bf16` numbers, rounded to binary32 and then to `bf16`, are
 //! correctly rounded: binary32 has more than twice the precision of `bf16`, and the same exponents.
@@ -33,15 +33,16 @@ impl Emitter {
         let half = self.constant(Element::I32, count, 16);
         let bits = self.value(Op::Bitcast, word, [a])?;
         let upper = self.value(Op::ShiftRightLogical, word, [bits, half])?;
-        // The increment is just below half a unit of the kept bits, plus one if the lowest kept bit is one: it carries
-        // into the kept bits if and only if the number is rounded up.
+        // The increment is half of the last kept bit's value minus one, plus one if the last kept bit is one. It
+        // carries into the kept bits exactly if the number must be rounded up (ties to even).
         let one = self.constant(Element::I32, count, 1);
         let odd = self.value(Op::BitwiseAnd, word, [upper, one])?;
         let below_half = self.constant(Element::I32, count, 0x7fff);
         let increment = self.value(Op::IAdd, word, [odd, below_half])?;
         let rounded = self.value(Op::IAdd, word, [bits, increment])?;
         let rounded = self.value(Op::ShiftRightLogical, word, [rounded, half])?;
-        // A NaN's payload may be in the lower half only, and must not carry into infinity.
+        // For NaN the rounding is skipped: its payload could be only in the lower half, and a carry could turn it into
+        // infinity.
         let magnitude_mask = self.constant(Element::I32, count, 0x7fff_ffff);
         let magnitude = self.value(Op::BitwiseAnd, word, [bits, magnitude_mask])?;
         let infinity = self.constant(Element::I32, count, 0x7f80_0000);

@@ -1,9 +1,9 @@
-//! Emits 2-D block loads: a call of the OpenCL builtin with the instruction's name, which writes a work item's elements
-//! to a private array.
+//! Emits 2-D block loads as calls of the OpenCL builtin with the instruction's name. The builtin writes a work item's
+//! elements to a private array.
 //!
 //! Source: the OpenCL extension cl_intel_subgroup_2d_block_io: `void NAME(global void* base, int width, int height, int
-//! pitch, int2 coord, ushort* or uint* destination)`, widths and pitch in bytes, the column in elements; mangled as by
-//! the Itanium C++ ABI.
+//! pitch, int2 coord, ushort* or uint* destination)`. Width and pitch are in bytes, coordinates in elements (column,
+//! row). Names are mangled by the Itanium C++ ABI.
 
 use rspirv::dr::Operand;
 use rspirv::spirv::{MemoryAccess, Op, StorageClass};
@@ -16,13 +16,14 @@ use tilewright_target::{Instruction, Operand as RowOperand};
 use super::emit::Emitter;
 use super::emitted::EmittedValue;
 
-/// Returns the private array that the builtin writes: its element type, the type's letter in mangled names, and the
-/// number of elements. `None` if the result is not in registers.
+/// Returns the private array that the builtin writes: its element type, the letter of that type in mangled names, and
+/// its number of elements. `None` if the instruction has no result in registers.
 fn array(row: &Instruction) -> Option<(Element, char, u32)> {
     let result = row.operands.iter().find(|operand| is_result(operand))?;
     let RowOperand::Register { bits, layout, .. } = result else { return None };
     let all = bits << layout.in_bits(Dim::REGISTER);
-    // A plain block comes in 16-bit integers if its elements are no wider.
+    // The builtin returns a plain block of elements of at most 16 bits in 16-bit integers, everything else in 32-bit
+    // ones.
     let is_plain = !row.name.contains("_transform_") && !row.name.contains("_transpose_");
     let (element, letter) = if is_plain && *bits <= 16 { (Element::I16, 't') } else { (Element::I32, 'j') };
     Some((element, letter, all / element.bits()))

@@ -32,8 +32,8 @@ impl Emitter {
         Ok(EmittedValue::new(ty, ids))
     }
 
-    /// Rounds `id`, a vector of `width` numbers of more than 24 significant bits, to binary32 by the conversion `op`.
-    /// Rounds toward zero, and sets the lowest bit if the rounding was inexact (round to odd). A second rounding, to at
+    /// Emits a conversion by `op` of `id`, a vector of `width` numbers with more than 24 significant bits, to binary32.
+    /// It rounds toward zero and sets the lowest bit if the result is inexact (round to odd). A second rounding, to at
     /// least two bits less, is then correct (S. Boldo, G. Melquiond, "Emulation of FMA and correctly rounded sums",
     /// 2008).
     fn rounded_to_odd(&mut self, op: Op, id: Word, from: Element, width: u32) -> Result<Word, CompileError> {
@@ -62,8 +62,8 @@ impl Emitter {
     }
 
     /// Emits a cast of `id`, a vector of `width` elements, to a floating-point type; `types` are the element types
-    /// before and after. SPIR-V has no `bf16`, so a cast to or from `bf16` goes through binary32, where an inexact
-    /// result is rounded to odd first.
+    /// before and after. SPIR-V has no `bf16`, so casts to or from it go through binary32; if that intermediate result
+    /// is inexact, it is rounded to odd, so that the final rounding is correct.
     fn number(&mut self, op: Cast, id: Word, types: (Element, Element), width: u32) -> Result<Word, CompileError> {
         let (from, to) = types;
         let computed = |element| element == Element::Bf16 || self.carrier(element) == element;
@@ -121,7 +121,7 @@ impl Emitter {
         self.value(if op == Cast::ExtendS { Op::SConvert } else { Op::UConvert }, result, [id])
     }
 
-    /// Emits the lowest bit of each integer in `id`, a vector of `width` elements, as a boolean.
+    /// Emits the lowest bit of each integer in the vector `id` of `width` elements, as a vector of booleans.
     pub(super) fn lowest_bit(&mut self, element: Element, width: u32, id: Word) -> Result<Word, CompileError> {
         let (ty, bool_type) = (self.element_type(element, width), self.element_type(Element::I1, width));
         let (zero, one) = (self.constant(element, width, 0), self.constant(element, width, 1));
@@ -170,8 +170,8 @@ impl Emitter {
         }
     }
 
-    /// Emits a bitcast of non-boolean values: splits the parts of both types into pieces of one width, and casts each
-    /// piece.
+    /// Emits a bitcast between types without booleans. Splits SPIR-V vectors into slices of equal width, casts each
+    /// slice, and joins the slices to the vectors of the result.
     fn bit_cast(&mut self, a: &EmittedValue, ty: Type) -> Result<EmittedValue, CompileError> {
         let (Some(from), Some(to)) = (a.ty.element(), ty.element()) else {
             return Err(invalid(format!("the bits of {} as {ty}", a.ty)));
@@ -193,7 +193,7 @@ impl Emitter {
         Ok(EmittedValue::new(ty, ids))
     }
 
-    /// Emits the join of pieces of `width` elements each, a power of two of them, to one vector.
+    /// Emits the join of vectors of `width` elements to one vector; the number of vectors is a power of two.
     fn join(&mut self, element: Element, width: u32, pieces: &[Word]) -> Result<Word, CompileError> {
         match pieces {
             [single] => Ok(*single),
@@ -201,7 +201,7 @@ impl Emitter {
                 let ty = self.element_type(element, pieces.len() as u32);
                 self.with_operands(Op::CompositeConstruct, ty, pieces.iter().copied().map(Operand::IdRef).collect())
             }
-            // The vendor's compilers do not construct vectors of vectors, though the standard allows it.
+            // Intel's compilers fail on vectors constructed from vectors, though SPIR-V permits them.
             _ => {
                 let (low, high) = pieces.split_at(pieces.len() / 2);
                 let (low, high) = (self.join(element, width, low)?, self.join(element, width, high)?);
@@ -214,7 +214,8 @@ impl Emitter {
         }
     }
 
-    /// Emits `count` elements, from element `first` on, of a vector of `width` elements.
+    /// Emits the `count` elements from element `first` on of a vector of `width` elements; `ty` is the type of the
+    /// result.
     fn slice(&mut self, id: Word, width: u32, ty: Word, first: u32, count: u32) -> Result<Word, CompileError> {
         if count == width {
             return Ok(id);
@@ -227,7 +228,7 @@ impl Emitter {
         self.with_operands(Op::VectorShuffle, ty, operands)
     }
 
-    /// Emits a bitcast from a vector of booleans to a type of wider elements.
+    /// Emits a bitcast from a vector of booleans to a type with wider elements; boolean i becomes bit i.
     fn join_bits(&mut self, a: &EmittedValue, ty: Type) -> Result<EmittedValue, CompileError> {
         let element = ty.element().unwrap_or(Element::I1);
         let integer = integer_of(element)?;
@@ -247,7 +248,7 @@ impl Emitter {
         self.bits(&integers, ty)
     }
 
-    /// Emits a bitcast from a type of wider elements to a vector of booleans.
+    /// Emits a bitcast from a type with wider elements to a vector of booleans; bit i becomes boolean i.
     fn split_bits(&mut self, a: &EmittedValue, ty: Type) -> Result<EmittedValue, CompileError> {
         let integer = integer_of(a.element()?)?;
         let (word, bool_type) = (self.element_type(integer, 1), self.element_type(Element::I1, 1));

@@ -1,4 +1,4 @@
-//! Emits collective operations: shuffles and barriers.
+//! Emits operations that several lanes execute together, shuffles and barriers, as SPIR-V.
 
 use rspirv::dr::Operand;
 use rspirv::spirv::{self, Capability, MemorySemantics, Op, Word};
@@ -10,7 +10,7 @@ use super::emit::Emitter;
 use super::emitted::EmittedValue;
 
 impl Emitter {
-    /// Emits an indexed shuffle: every lane gets the value of the lane `lane`.
+    /// Emits an indexed shuffle: each lane gets `value` of the lane with index `lane`.
     pub(super) fn shuffle(
         &mut self,
         kind: ShuffleMode,
@@ -23,7 +23,7 @@ impl Emitter {
         self.group_shuffle(Op::GroupNonUniformShuffle, value, lane)
     }
 
-    /// Emits an xor shuffle: every lane gets the value of the lane whose index is its own xor `mask`.
+    /// Emits an xor shuffle: lane i gets `value` of lane i xor `mask`.
     pub(super) fn shuffle_xor(
         &mut self,
         value: &EmittedValue,
@@ -34,7 +34,7 @@ impl Emitter {
         self.group_shuffle(Op::GroupNonUniformShuffleXor, value, mask)
     }
 
-    /// Emits a shuffle among the lanes of a sub-group; `by` is the source lane or the xor mask.
+    /// Emits a shuffle among the lanes of a sub-group; `by` is the id of the source lane's index or of the xor mask.
     fn group_shuffle(&mut self, op: Op, value: &EmittedValue, by: Word) -> Result<EmittedValue, CompileError> {
         if !matches!(value.ty, Type::Scalar(Element::I32 | Element::F32)) {
             return Err(invalid(format!("shuffle of {}; only 32-bit scalars can be shuffled", value.ty)));

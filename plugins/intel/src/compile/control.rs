@@ -1,5 +1,4 @@
-//! Emits control flow: the code generator's branches, loops and predicated operations as structured control flow of
-//! SPIR-V.
+//! Emits branches, loops and predicated operations of the kernel IR as structured control flow of SPIR-V.
 
 use rspirv::dr::Instruction;
 use rspirv::spirv::{Op, Word};
@@ -11,7 +10,7 @@ use super::emit::phi_operands;
 use super::emitted::{EmittedValue, check_type};
 use super::kernel::Lowering;
 
-/// The state of a loop whose body is being emitted.
+/// The state of a loop while its body is being emitted.
 ///
 /// The loop's SPIR-V blocks: the header tests for another iteration and enters the body or the merge block; the body;
 /// and the continue block, which advances the index and returns to the header.
@@ -19,21 +18,21 @@ pub(super) struct Loop {
     header: Word,
     next: Word,
     merge: Word,
-    /// Label of the block before the loop. `header_index` is the index of the header among the function's blocks.
+    /// Label of the block before the loop, and (`header_index`) the index of the header among the function's blocks.
     before: Word,
     header_index: Option<usize>,
-    /// The counter of a `for`; `None` for other loops.
+    /// The index and its range, for a `for` loop; `None` for other loops.
     counter: Option<Counter>,
-    /// The id of the loop condition in the header, and the condition's value before the loop; `None` if only the
-    /// counter decides.
+    /// The id of the loop condition in the header, and the condition's value before the loop; `None` if the comparison
+    /// of the index with the bound decides.
     loop_condition: Option<(Word, Word)>,
-    /// For each part of the loop-carried values: its type, its id in the header, and its value before the loop.
+    /// For each SPIR-V id of the loop-carried values: its type, its phi in the header, and its value before the loop.
     carried: Vec<(Word, Word, Word)>,
-    /// The loop-carried values in the header.
+    /// The loop-carried values as the header's phis define them.
     arguments: Vec<EmittedValue>,
 }
 
-/// The range of a `for`, and the id of the index.
+/// The bounds and the step of a `for` loop, and the id of its index.
 struct Counter {
     from: Word,
     to: Word,
@@ -100,7 +99,7 @@ impl CodeGenerator for Lowering<'_> {
         };
         // The type is declared before the blocks of the loop, since any of them may need it.
         self.emitter.element_type(Element::I1, 1);
-        // Whether there is a first iteration.
+        // Whether the loop has a first iteration; known only at run time if a range may be empty.
         let first = match range {
             Some(_) if exact == Some(true) => None,
             Some([from, to, _]) => Some(self.below(from, to)?),
@@ -159,7 +158,8 @@ impl CodeGenerator for Lowering<'_> {
                 let moved = self.emitter.value(Op::IAdd, word, [counter.index, counter.step])?;
                 phis.push((word, counter.index, counter.from, moved));
                 if let Some((continue_loop, first)) = loop_condition {
-                    // Index plus step may wrap; the distance to the bound cannot.
+                    // Index plus step may overflow, but the distance from the index to the bound cannot; so the step is
+                    // compared with the distance.
                     let left = self.emitter.value(Op::ISub, word, [counter.to, counter.index])?;
                     phis.push((bool_type, continue_loop, first, self.below(counter.step, left)?));
                 }
@@ -184,8 +184,8 @@ impl CodeGenerator for Lowering<'_> {
 }
 
 impl Lowering<'_> {
-    /// Emits the operations that `f` emits, under a predicate. The result of type `ty` is zero in lanes whose predicate
-    /// is false. If `predicate` is `None`, all lanes execute the operations.
+    /// Emits the operations that `f` emits so that only lanes whose predicate is true execute them. The result, of type
+    /// `ty`, is zero in other lanes. If `predicate` is `None`, all lanes execute them.
     pub(super) fn predicated(
         &mut self,
         predicate: Option<Value>,
@@ -228,13 +228,13 @@ impl Lowering<'_> {
     }
 }
 
-/// Whether the constants among a loop's range show that `index + step` cannot wrap around while the index is below the
-/// bound.
+/// Whether the constant bound and step of a `for` loop guarantee that `index + step` does not overflow while the index
+/// is below the bound.
 fn is_exact([_, to, step]: &[EmittedValue; 3]) -> Result<bool, CompileError> {
     if step.constant == Some(0) {
         return Err(invalid("a loop with step zero"));
     }
-    // The last index is at most the bound minus one.
+    // The index is at most the bound minus one.
     let highest = |step: u64| to.constant.unwrap_or(u64::from(u32::MAX)) + step - 1;
     Ok(step.constant.is_some_and(|step| highest(step) <= u64::from(u32::MAX)))
 }

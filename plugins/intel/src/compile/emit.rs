@@ -1,4 +1,5 @@
-//! Builds a SPIR-V module: types and constants are declared once each, capabilities on demand, blocks in order.
+//! Builds a SPIR-V module: each type and constant is declared once, capabilities are declared on demand, and blocks are
+//! emitted in order.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -12,13 +13,13 @@ use tilewright_plugin::CompileError;
 
 use crate::Architecture;
 
-/// The SPIR-V version (major, minor): the first one with shuffles between the lanes of a sub-group.
+/// SPIR-V version (major, minor): the oldest with shuffles between the lanes of a sub-group.
 const VERSION: (u8, u8) = (1, 3);
 
 /// The version of OpenCL C that `OpSource` declares.
 const OPENCL_VERSION: u32 = 200_000;
 
-/// The name of OpenCL's extended instruction set.
+/// Name under which SPIR-V imports the OpenCL extended instruction set.
 pub(super) const EXTENDED: &str = "OpenCL.std";
 
 /// A SPIR-V module under construction.
@@ -26,18 +27,18 @@ pub(super) struct Emitter {
     builder: Builder,
     architecture: Architecture,
     capabilities: BTreeSet<Capability>,
-    /// Ids of types, constants and input variables, by opcode, type and operands.
+    /// Ids of types, constants and variables that are already declared, by opcode, type and operands.
     globals: HashMap<(Op, Option<Word>, Vec<Operand>), Word>,
     inputs: HashMap<BuiltIn, Word>,
-    /// Ids of imported functions by name.
+    /// Ids of functions imported from other modules, by mangled name.
     imports: HashMap<String, Word>,
     /// The id of the extended instruction set [`EXTENDED`]; `None` before its first use.
     extended: Option<Word>,
-    /// Declarations (functions without a body) of the imported functions.
+    /// Declarations (functions without a body) of imported functions, which the module lists before its own functions.
     declarations: Vec<Function>,
-    /// Private arrays of the function that is being written.
+    /// Declarations of the private arrays of the function that is being emitted.
     arrays: Vec<Instruction>,
-    /// Label of the block that is being written.
+    /// Label of the block that is being emitted.
     block: Word,
 }
 
@@ -62,13 +63,13 @@ impl Emitter {
         }
     }
 
-    /// Returns the finished module.
+    /// Returns the finished SPIR-V module, with the capabilities that its instructions need.
     pub(super) fn finish(mut self) -> Module {
-        // Only a module without entry points, or with imports, needs linkage.
+        // The capability for linkage is needed only if the module imports functions or has no entry points.
         if !self.builder.module_ref().entry_points.is_empty() && self.imports.is_empty() {
             self.capabilities.remove(&Capability::Linkage);
         }
-        // Declarations come before definitions.
+        // SPIR-V requires declarations before definitions.
         self.builder.module_mut().functions.splice(..0, std::mem::take(&mut self.declarations));
         for &capability in &self.capabilities {
             self.builder.capability(capability);
@@ -98,8 +99,8 @@ impl Emitter {
         id
     }
 
-    /// Returns the element type that carries an element's values: the same type if the architecture computes with it,
-    /// otherwise the integer of the same width.
+    /// Returns the type that holds values of an element type: the type itself if the architecture computes with it,
+    /// otherwise an integer of the same width.
     pub(super) fn carrier(&self, element: Element) -> Element {
         match element {
             Element::Bf16 => Element::I16,
@@ -117,7 +118,8 @@ impl Emitter {
         self.global(Op::TypeFunction, None, operands)
     }
 
-    /// Returns the SPIR-V type of a vector of `count` elements (1 to 16), in their carrier type.
+    /// Returns the SPIR-V type of a vector of `count` elements (1 to 16), or of a scalar if `count` is 1. Element types
+    /// that the architecture lacks become integers of the same width.
     pub(super) fn element_type(&mut self, element: Element, count: u32) -> Word {
         let scalar = self.scalar_type(self.carrier(element));
         if count == 1 { scalar } else { self.vector_type(scalar, count) }
@@ -155,7 +157,7 @@ impl Emitter {
         self.global(Op::TypePointer, None, vec![Operand::StorageClass(class), Operand::IdRef(pointee)])
     }
 
-    /// Returns the type of a pointer to bytes of a storage class.
+    /// Returns the type of a pointer to a byte in the storage class.
     pub(super) fn byte_pointer(&mut self, class: StorageClass) -> Word {
         let byte = self.element_type(Element::I8, 1);
         self.pointer_type(class, byte)
@@ -163,12 +165,12 @@ impl Emitter {
 
     // Constants and variables.
 
-    /// Decorates a conversion with a rounding mode.
+    /// Decorates the conversion with this id with a rounding mode.
     pub(super) fn rounds(&mut self, conversion: Word, mode: FPRoundingMode) {
         self.builder.decorate(conversion, Decoration::FPRoundingMode, [Operand::FPRoundingMode(mode)]);
     }
 
-    /// Returns a constant vector of `count` elements, each with these bits.
+    /// Returns the id of a constant vector of `count` elements that all have the bits `bits`.
     pub(super) fn constant(&mut self, element: Element, count: u32, bits: u64) -> Word {
         let carrier = self.carrier(element);
         let ty = self.element_type(element, 1);
@@ -176,7 +178,7 @@ impl Emitter {
             (Element::I1, _) if bits == 0 => self.global(Op::ConstantFalse, Some(ty), Vec::new()),
             (Element::I1, _) => self.global(Op::ConstantTrue, Some(ty), Vec::new()),
             (_, 64) => self.global(Op::Constant, Some(ty), vec![Operand::LiteralBit64(bits)]),
-            // Types of at most 32 bits take one word; the caller has checked that `bits` fits.
+            // A literal of at most 32 bits takes one word; the caller guarantees that `bits` fits the type.
             _ => self.global(Op::Constant, Some(ty), vec![Operand::LiteralBit32(bits as u32)]),
         };
         if count == 1 {
@@ -194,7 +196,7 @@ impl Emitter {
         self.global(Op::ConstantNull, Some(ty), Vec::new())
     }
 
-    /// Returns the variable of a built-in input, such as the work-group id; declares it at first use.
+    /// Returns the variable of a built-in input, such as the work-group id; declares the variable at first use.
     pub(super) fn input(&mut self, which: BuiltIn, ty: Word) -> Word {
         if let Some(&variable) = self.inputs.get(&which) {
             return variable;
@@ -207,7 +209,7 @@ impl Emitter {
         variable
     }
 
-    /// Declares a work-group variable of this many bytes.
+    /// Declares an array of `bytes` bytes in work-group (shared) memory, aligned to `alignment` bytes; returns its id.
     pub(super) fn shared_variable(&mut self, bytes: u32, alignment: u32) -> Word {
         let byte = self.element_type(Element::I8, 1);
         let length = self.u32(bytes);
@@ -218,7 +220,8 @@ impl Emitter {
         variable
     }
 
-    /// Adds a private array of the work item and returns its id. [`Emitter::declare_arrays`] declares the array later.
+    /// Adds a private array of the work item and returns its id. [`Emitter::declare_arrays`] declares it when the
+    /// function is complete.
     pub(super) fn own_array(&mut self, element: Element, count: u32) -> Word {
         let (element, length) = (self.element_type(element, 1), self.u32(count));
         let array = self.global(Op::TypeArray, None, vec![Operand::IdRef(element), Operand::IdRef(length)]);
@@ -229,7 +232,8 @@ impl Emitter {
         id
     }
 
-    /// Declares the private arrays at the start of the function's first block; called after the last block has ended.
+    /// Declares the private arrays at the start of the function's first block, where SPIR-V requires them. Called after
+    /// the last block has ended.
     pub(super) fn declare_arrays(&mut self) -> Result<(), CompileError> {
         let arrays = std::mem::take(&mut self.arrays);
         self.prepend(Some(0), arrays)
@@ -243,8 +247,8 @@ impl Emitter {
         id
     }
 
-    /// Declares a function of another module, with the type `result` of its result and the types `parameters`, and
-    /// returns its id. The same name is declared once.
+    /// Declares the function `name` of another module, with result type `result` and parameter types `parameters`, and
+    /// returns its id. Each name is declared only once.
     pub(super) fn import(&mut self, name: &str, result: Word, parameters: &[Word]) -> Word {
         if let Some(&function) = self.imports.get(name) {
             return function;
@@ -267,7 +271,7 @@ impl Emitter {
         id
     }
 
-    /// Emits a call of the function with the id `function`; `result` is the type of its result.
+    /// Emits a call of the function with id `function`, whose result type is `result`; returns the result's id.
     pub(super) fn call(&mut self, result: Word, function: Word, operands: &[Word]) -> Result<Word, CompileError> {
         let operands = std::iter::once(function).chain(operands.iter().copied()).map(Operand::IdRef).collect();
         self.with_operands(Op::FunctionCall, result, operands)
@@ -296,7 +300,8 @@ impl Emitter {
         self.with_operands(op, ty, operands.map(Operand::IdRef).to_vec())
     }
 
-    /// Emits the instruction `op` of OpenCL's extended set, with a result of type `ty`.
+    /// Emits the instruction with opcode `op` of the OpenCL extended set, with a result of type `ty`; returns the
+    /// result's id.
     pub(super) fn extended(&mut self, op: Word, ty: Word, operands: &[Word]) -> Result<Word, CompileError> {
         let set = match self.extended {
             Some(set) => set,
@@ -307,22 +312,22 @@ impl Emitter {
         self.with_operands(Op::ExtInst, ty, all)
     }
 
-    /// Emits an instruction without a result.
+    /// Emits an instruction that has no result, such as a store.
     pub(super) fn effect(&mut self, op: Op, operands: Vec<Operand>) -> Result<(), CompileError> {
         self.append(Instruction::new(op, None, None, operands))
     }
 
-    /// Returns a new label, for a block that begins later.
+    /// Returns the id of a label for a block that will begin later.
     pub(super) fn label(&mut self) -> Word {
         self.builder.id()
     }
 
-    /// Returns the label of the block that is being written.
+    /// Returns the label of the block that is being emitted.
     pub(super) fn block(&self) -> Word {
         self.block
     }
 
-    /// Returns the index of the block that is being written, for [`Emitter::prepend`]; `None` between blocks.
+    /// Returns the index of the block that is being emitted, for [`Emitter::prepend`]; `None` between blocks.
     pub(super) fn block_index(&self) -> Option<usize> {
         self.builder.selected_block()
     }
@@ -332,7 +337,7 @@ impl Emitter {
         self.builder.begin_block(Some(label)).map(drop).map_err(backend)
     }
 
-    /// Inserts instructions at the start of the block with this index.
+    /// Inserts instructions at the start of the block with the index `block`.
     pub(super) fn prepend(&mut self, block: Option<usize>, instructions: Vec<Instruction>) -> Result<(), CompileError> {
         self.builder.select_block(block).map_err(backend)?;
         for instruction in instructions.into_iter().rev() {
@@ -357,18 +362,18 @@ impl Emitter {
         self.builder.loop_merge(merge, next, LoopControl::NONE, []).map_err(backend)
     }
 
-    /// Emits a phi; `incoming` has pairs of a value and its predecessor block.
+    /// Emits a phi of type `ty`; `incoming` has pairs of a value and the label of its predecessor block.
     pub(super) fn phi(&mut self, ty: Word, incoming: &[(Word, Word)]) -> Result<Word, CompileError> {
         self.with_operands(Op::Phi, ty, phi_operands(incoming))
     }
 }
 
-/// Returns the operands of a phi: each value followed by its predecessor block.
+/// Returns the operands of a phi: each value followed by the label of its predecessor block.
 pub(super) fn phi_operands(incoming: &[(Word, Word)]) -> Vec<Operand> {
     incoming.iter().flat_map(|&(value, block)| [Operand::IdRef(value), Operand::IdRef(block)]).collect()
 }
 
-/// Returns the error for a module that cannot be built, which is a mistake of this plugin.
+/// Converts an error of the SPIR-V builder, which is a bug of this plugin, to a compile error.
 pub(super) fn backend(error: rspirv::dr::Error) -> CompileError {
     CompileError::Backend(format!("building SPIR-V: {error}"))
 }

@@ -1,5 +1,5 @@
-//! Emitted values: values of the kernel IR as SPIR-V ids. A vector consists of parts, SPIR-V vectors of at most sixteen
-//! elements.
+//! Emitted values: the SPIR-V ids that hold values of the kernel IR. A long vector is held in several parts (SPIR-V
+//! vectors of at most 16 elements).
 
 use rspirv::dr::Operand;
 use rspirv::spirv::{Op, StorageClass, Word};
@@ -9,20 +9,21 @@ use tilewright_plugin::codegen::{TypedValue, invalid, unsupported};
 
 use super::emit::Emitter;
 
-/// Max elements of a SPIR-V vector.
+/// Maximum number of elements of a SPIR-V vector.
 pub(super) const MAX_VECTOR_WIDTH: u32 = 16;
 
-/// Max elements of a kernel-IR vector; far more than a lane's registers hold.
+/// Maximum number of elements of a kernel-IR vector that this plugin accepts; far more than a lane's registers hold.
 const MAX_COUNT: u32 = 4096;
 
-/// A value of the kernel IR as SPIR-V ids.
+/// A value of the kernel IR, with the SPIR-V ids that hold it.
 #[derive(Debug, Clone)]
 pub(super) struct EmittedValue {
     /// The value's type in the kernel IR.
     pub ty: Type,
-    /// One id for each part (SPIR-V vector) of the value, in order of elements; scalars and pointers have one part.
+    /// One id for each SPIR-V vector (of at most 16 elements) that holds elements, in order; scalars and pointers have
+    /// one id.
     pub ids: Vec<Word>,
-    /// The bits of each element, if the value is a constant with equal elements.
+    /// The bits of each element if the value is a constant whose elements are all equal; `None` otherwise.
     pub constant: Option<u64>,
 }
 
@@ -37,7 +38,7 @@ impl EmittedValue {
         Self { ty, ids, constant: None }
     }
 
-    /// Returns the id of a scalar or pointer.
+    /// Returns the id of a scalar or pointer; an error for vectors.
     pub(super) fn scalar(&self) -> Result<Word, CompileError> {
         match (self.ty, self.ids.as_slice()) {
             (Type::Scalar(_) | Type::Pointer(_), [id]) => Ok(*id),
@@ -45,28 +46,28 @@ impl EmittedValue {
         }
     }
 
-    /// Returns the element type of a scalar or vector.
+    /// Returns the element type of a scalar or vector; an error for pointers.
     pub(super) fn element(&self) -> Result<Element, CompileError> {
         self.ty.element().ok_or_else(|| invalid(format!("a scalar or vector was expected, found {}", self.ty)))
     }
 
-    /// Returns the number of elements in each part of the value.
+    /// Returns the number of elements in each SPIR-V vector that holds the value.
     pub(super) fn width(&self) -> u32 {
         vector_width(self.ty)
     }
 
-    /// Returns the value itself, or an error unless it has this type.
+    /// Returns the value if it has type `ty`, otherwise an error.
     pub(super) fn expect(&self, ty: Type) -> Result<&Self, CompileError> {
         if self.ty == ty { Ok(self) } else { Err(invalid(format!("{ty} was expected, found {}", self.ty))) }
     }
 }
 
-/// Returns the number of elements in each part of a value of this type.
+/// Returns the number of elements in each SPIR-V vector that holds a value of this type: at most 16.
 pub(super) fn vector_width(ty: Type) -> u32 {
     ty.count().min(MAX_VECTOR_WIDTH)
 }
 
-/// Returns an error for invalid types, and for types that no lane can hold.
+/// Returns an error for types that are invalid, too large for a lane, or unsupported by Intel GPUs.
 pub(super) fn check_type(ty: Type) -> Result<(), CompileError> {
     match ty {
         Type::Vector(_, count) if count < 2 || !count.is_power_of_two() => {
@@ -82,7 +83,8 @@ pub(super) fn check_type(ty: Type) -> Result<(), CompileError> {
 }
 
 impl Emitter {
-    /// Returns the SPIR-V type of each part of a value. A shared pointer is a 32-bit offset.
+    /// Returns the SPIR-V type of each id of a value of type `ty`. A shared pointer is a 32-bit byte offset into shared
+    /// memory.
     pub(super) fn id_type(&mut self, ty: Type) -> Word {
         match ty {
             Type::Pointer(MemorySpace::Global) | Type::TensorMap => self.byte_pointer(StorageClass::CrossWorkgroup),
@@ -92,7 +94,7 @@ impl Emitter {
         }
     }
 
-    /// Emits the elements of a value, and returns one id for each.
+    /// Emits the extraction of all elements of a value, and returns one id for each.
     pub(super) fn elements(&mut self, emitted: &EmittedValue) -> Result<Vec<Word>, CompileError> {
         let width = emitted.width();
         if width == 1 {
@@ -108,12 +110,12 @@ impl Emitter {
         Ok(elements)
     }
 
-    /// Emits the element with this index of one part.
+    /// Emits the extraction of element `index` from the SPIR-V vector `id`; `ty` is the element's type.
     pub(super) fn extract(&mut self, ty: Word, id: Word, index: u32) -> Result<Word, CompileError> {
         self.with_operands(Op::CompositeExtract, ty, vec![Operand::IdRef(id), Operand::LiteralBit32(index)])
     }
 
-    /// Emits a value of type `ty` from its elements, one id for each.
+    /// Emits the construction of a value of type `ty` from its elements, which are one id each.
     pub(super) fn gather(&mut self, ty: Type, elements: &[Word]) -> Result<EmittedValue, CompileError> {
         let width = vector_width(ty);
         if width == 1 {
@@ -128,7 +130,7 @@ impl Emitter {
         Ok(EmittedValue::new(ty, ids))
     }
 
-    /// Returns a constant of any type except a pointer to global memory.
+    /// Returns a constant whose elements all have the bits `bits`. `ty` is any type except a pointer to global memory.
     pub(super) fn constant_value(&mut self, ty: Type, bits: u64) -> EmittedValue {
         let element = ty.element().unwrap_or(Element::I32);
         let id = self.constant(element, vector_width(ty), bits);

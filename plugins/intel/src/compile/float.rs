@@ -1,11 +1,11 @@
-//! Emits floating-point operations, mostly as OpenCL's extended instructions.
+//! Emits floating-point operations, mostly as instructions of the OpenCL extended set.
 //!
-//! Accuracy in OpenCL C (relative error as ULPs, full profile): `floor`, `ceil`, `trunc`, `rint`, `fabs`, `fmin` and
-//! `fmax` are exact. Quotients and square roots of binary64 are correctly rounded; those of binary32 have 2.5 and 3
-//! ULPs unless the program is built with `-cl-fp32-correctly-rounded-divide-sqrt`. So this module computes quotients
-//! and square roots of narrower numbers in binary64 and rounds them once more, which is harmless (53 bits are more than
-//! the 2p + 2 that p bits need). On an architecture without binary64 they are computed in binary32, and the caller that
-//! builds the program must set that option.
+//! Accuracy in OpenCL C (full profile): `floor`, `ceil`, `trunc`, `rint`, `fabs`, `fmin` and `fmax` are exact. Division
+//! and square root of binary64 are correctly rounded; those of binary32 may have errors of 2.5 and 3 ULPs unless the
+//! program is built with `-cl-fp32-correctly-rounded-divide-sqrt`. So narrower numbers are divided in binary64, and the
+//! result is rounded once more. Both roundings together are correct, since 53 bits are more than the 2p + 2 that
+//! precision p needs. On an architecture without binary64 the operations run in binary32, and the device that builds
+//! the program must set that option.
 
 use rspirv::spirv::{Op, Word};
 use tilewright_kernel::{Binary, Compare, Element, MathFunction, Type, Unary};
@@ -53,8 +53,8 @@ impl Emitter {
         Ok(EmittedValue::new(a.ty, ids))
     }
 
-    /// Emits a negation or `fabs`. If the architecture carries the element as an integer, the sign bit is changed
-    /// instead.
+    /// Emits a negation or an absolute value. For an element type that the architecture holds as an integer, the sign
+    /// bit is changed by a bitwise operation.
     fn signs(&mut self, a: &EmittedValue, op: Op) -> Result<EmittedValue, CompileError> {
         let element = a.element()?;
         let (ty, carrier, width) = (self.id_type(a.ty), self.carrier(element), a.width());
@@ -73,8 +73,8 @@ impl Emitter {
         })
     }
 
-    /// Emits a minimum or maximum. OpenCL's instructions do not define the sign of a zero result, and return the number
-    /// if one operand is NaN, so the result is corrected.
+    /// Emits a division, minimum or maximum. OpenCL's `fmin` and `fmax` leave the sign of a zero undefined and ignore a
+    /// NaN operand, so their result is corrected if the operation requires it.
     pub(super) fn float_choice(
         &mut self,
         op: Binary,
@@ -90,8 +90,8 @@ impl Emitter {
             }
             Binary::FMinNumber => (extended::FMIN, None),
             Binary::FMaxNumber => (extended::FMAX, None),
-            // Equal numbers have different bits only if they are zeros; the bitwise or (minimum) or and (maximum) then
-            // selects the sign.
+            // Two equal numbers with different bits are +0 and -0; bitwise or (minimum) or and (maximum) yields the
+            // required zero.
             Binary::FMinimum => (extended::FMIN, Some(Op::BitwiseOr)),
             Binary::FMaximum => (extended::FMAX, Some(Op::BitwiseAnd)),
             _ => return Err(unsupported(format!("operation `{}`", op.name()))),
@@ -106,8 +106,8 @@ impl Emitter {
         })
     }
 
-    /// Corrects the minimum or maximum `chosen` of `a` and `b`: two zeros give the zero of the bitwise operation
-    /// `zeros`, and a NaN operand gives NaN.
+    /// Corrects the minimum or maximum `chosen` of `a` and `b`: for equal operands the result is their bitwise
+    /// operation `zeros`, and if an operand is NaN the result is NaN.
     fn with_zeros_and_none(
         &mut self,
         (element, width): (Element, u32),
@@ -150,7 +150,7 @@ impl Emitter {
         })
     }
 
-    /// Emits a math function that the target lists as native.
+    /// Emits a math function that the target file lists as native.
     pub(super) fn math(&mut self, function: MathFunction, a: &EmittedValue) -> Result<EmittedValue, CompileError> {
         let number = match (function, a.element()?) {
             (MathFunction::Exp2, Element::F32) => extended::EXP2,
@@ -162,8 +162,8 @@ impl Emitter {
         self.each(a, |this, id| this.extended(number, ty, &[id]))
     }
 
-    /// Converts `id`, a vector of `width` numbers, to a type that SPIR-V computes with: `bf16` to binary32, other types
-    /// unchanged. Types that the architecture only carries are an error.
+    /// Converts `id`, a vector of `width` numbers, to a type that SPIR-V can compute with: `bf16` to binary32, other
+    /// types stay. Returns an error for types that the architecture cannot compute with.
     pub(super) fn computable(&mut self, element: Element, width: u32, id: Word) -> Result<Word, CompileError> {
         if element == Element::Bf16 {
             return self.bfloat_widen(width, id);
@@ -174,8 +174,8 @@ impl Emitter {
         }
     }
 
-    /// Emits the operation that `f` emits on vectors of `width` elements, and whose result is exact in every type that
-    /// contains the operands. For `bf16`, `f` computes in binary32.
+    /// Emits the operation that `f` emits on vectors of `width` elements. Its result must be one of the operands or
+    /// exact, so `bf16` operands are computed in binary32 and converted back without error.
     fn exactly(
         &mut self,
         element: Element,
@@ -190,8 +190,8 @@ impl Emitter {
         if element == Element::Bf16 { self.bfloat_round(width, value) } else { Ok(value) }
     }
 
-    /// Emits the operation that `f` emits on vectors of `width` elements, with correctly rounded results. Numbers
-    /// narrower than binary64 are computed in binary64 if the architecture has it, otherwise in binary32, and rounded
+    /// Emits the operation that `f` emits on vectors of `width` elements, so that results are correctly rounded:
+    /// operands are widened to binary64 (to binary32 if the architecture has no binary64), and the result is rounded
     /// back.
     fn rounded(
         &mut self,

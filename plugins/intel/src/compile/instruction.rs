@@ -1,8 +1,8 @@
-//! Emits MMA instructions: `dpas` becomes a call of its OpenCL builtin, imported by its mangled name.
+//! Emits MMA instructions (`dpas`) as calls of the OpenCL builtin, imported by its mangled name.
 //!
 //! Source: the OpenCL extensions cl_intel_subgroup_matrix_multiply_accumulate and its variant for tf32; names are
-//! mangled as by the Itanium C++ ABI. The repeat count is the length of the vectors of A and of the result; B always
-//! has eight words.
+//! mangled by the Itanium C++ ABI. The number of rows (repeat count) is the length of the vectors of A and of the
+//! result; the vector of B always has eight 32-bit words.
 
 use tilewright_kernel::{Element, Type};
 use tilewright_layout::Dim;
@@ -13,7 +13,8 @@ use tilewright_target::{Instruction, Operand, Semantics};
 use super::emit::Emitter;
 use super::emitted::EmittedValue;
 
-/// An argument of an MMA builtin: its element type, the type's letters in mangled names, and the number of elements.
+/// An argument of an MMA builtin: its element type, the letters of that type in mangled names, and its number of
+/// elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Passed {
     element: Element,
@@ -75,8 +76,8 @@ impl Builtin {
     }
 }
 
-/// Returns the element type of the register operand with the role `required`, and its bits in each lane; `None` if
-/// there is no such operand.
+/// Returns the element type of the register operand with the role `required`, and the number of bits that each lane
+/// holds of it; `None` if there is no such operand.
 fn emitted<'a>(row: &'a Instruction, required: &str) -> Option<(&'a str, u32)> {
     row.operands.iter().find_map(|operand| match operand {
         Operand::Register { role, element, bits, layout } if role == required => {
@@ -86,7 +87,7 @@ fn emitted<'a>(row: &'a Instruction, required: &str) -> Option<(&'a str, u32)> {
     })
 }
 
-/// Returns the builtin's name of an operand's element type.
+/// Returns the name of an operand's element type in the builtin's name, such as `i8` for `s8`.
 fn type_name(element: &str) -> &str {
     match element {
         "s8" => "i8",
@@ -95,8 +96,8 @@ fn type_name(element: &str) -> &str {
     }
 }
 
-/// Returns the builtin's element type for A, and its letters in mangled names: 16-bit integers if a lane holds 16 bits
-/// of a row of A; otherwise as for B.
+/// Returns the builtin's element type for operand A, and its letters in mangled names. It is a 16-bit integer if each
+/// lane holds 16 bits of a row of A, otherwise the same type as for operand B.
 fn narrow(element: &str, bits: u32) -> (Element, &'static str) {
     match element {
         "u8" | "u4" if bits == 16 => (Element::I16, "t"),
@@ -105,8 +106,8 @@ fn narrow(element: &str, bits: u32) -> (Element, &'static str) {
     }
 }
 
-/// Returns the builtin's element type for B, and its letters in mangled names: `float` for tf32, otherwise 32-bit
-/// integers.
+/// Returns the builtin's element type for operand B, and its letters in mangled names: `float` for tf32, otherwise a
+/// 32-bit integer.
 fn wide(element: &str) -> (Element, &'static str) {
     match element {
         "tf32" => (Element::F32, "f"),
@@ -160,7 +161,7 @@ mod tests {
 
     #[test]
     fn builtins_have_the_names_of_the_extension() {
-        // Names as compilers mangle the extension's declarations; `half` is `Dh`.
+        // Names as C++ compilers mangle the declarations of the extension; `half` is `Dh`.
         for (architecture, row, name) in [
             ("dg2", "dpas.8x8.f32.f16.f16.f32", "_Z38intel_sub_group_f16_f16_matrix_mad_k16Dv8_iS_Dv8_f"),
             ("dg2", "dpas.8x1.s32.u8.s8.s32", "_Z36intel_sub_group_u8_i8_matrix_mad_k32jDv8_ii"),

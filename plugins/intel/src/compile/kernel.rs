@@ -13,13 +13,13 @@ use super::emitted::{EmittedValue, check_type};
 use super::memory::Access;
 use super::ordered::Ordered;
 
-/// Max bytes of an emitted name, so that it fits into one instruction.
+/// Maximum bytes of a debug name, so that it fits in one SPIR-V instruction.
 const MAX_NAME: usize = 1024;
 
-/// Max parameters of a SPIR-V function.
+/// Maximum number of parameters of a SPIR-V function.
 const MAX_PARAMETERS: usize = 255;
 
-/// Alignment of shared memory in bytes: the widest access of a lane.
+/// Minimum alignment of shared memory in bytes: the size of a lane's widest access.
 const SHARED_ALIGNMENT: u32 = 16;
 
 /// The state of the lowering of one kernel.
@@ -28,9 +28,9 @@ pub(super) struct Lowering<'a> {
     target: CompileTarget<'a>,
     kernel: &'a Kernel,
     pub(super) values: ValueMap<EmittedValue>,
-    /// Ids of the input variables that the kernel reads.
+    /// Ids of the built-in input variables that the kernel reads, which its entry point must list.
     inputs: Vec<Word>,
-    /// Byte offsets of the kernel's shared buffers in its shared memory.
+    /// For each shared buffer of the kernel, its byte offset in shared memory.
     offsets: Vec<u64>,
     shared: Option<Word>,
 }
@@ -74,7 +74,7 @@ impl Lowering<'_> {
         if !self.kernel.shared.is_empty() {
             let alignments = self.kernel.shared.iter().map(|buffer| buffer.alignment);
             let alignment = alignments.fold(SHARED_ALIGNMENT, u32::max);
-            // An array has at least one element; a buffer may be empty.
+            // A SPIR-V array needs at least one element, even if all buffers are empty.
             self.shared = Some(self.emitter.shared_variable(bytes.max(1) as u32, alignment));
         }
         self.offsets = offsets;
@@ -107,8 +107,8 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// Returns the SPIR-V type of a parameter; a boolean is passed as a byte, because SPIR-V kernels have no boolean
-    /// parameters.
+    /// Returns the SPIR-V type of a kernel parameter of type `ty`. A boolean is passed as a byte, because SPIR-V
+    /// kernels cannot have boolean parameters.
     fn parameter_type(&mut self, ty: Type) -> Word {
         self.emitter.id_type(if ty == Type::Scalar(Element::I1) { Type::Scalar(Element::I8) } else { ty })
     }
@@ -119,7 +119,7 @@ impl Lowering<'_> {
         Ok(EmittedValue::new(ty, vec![word]))
     }
 
-    /// Emits a debug name for an id, unless the name is not printable.
+    /// Emits the debug name of an id; omitted if the name is empty, too long or not printable.
     fn name(&mut self, id: Word, name: &str) {
         if name.len() <= MAX_NAME && !name.is_empty() && name.chars().all(|c| c.is_ascii_graphic()) {
             self.emitter.builder().name(id, name);
@@ -133,25 +133,25 @@ impl Lowering<'_> {
         builder.entry_point(ExecutionModel::Kernel, function, self.kernel.name.as_str(), &self.inputs);
         builder.execution_mode(function, ExecutionMode::LocalSize, [lanes * warps, 1, 1]);
         builder.execution_mode(function, ExecutionMode::SubgroupSize, [lanes]);
-        // Disables contraction, so that each multiplication and addition is rounded separately.
+        // Without contraction, each multiplication and addition is rounded separately, as the kernel IR requires.
         builder.execution_mode(function, ExecutionMode::ContractionOff, []);
     }
 
     // Values.
 
-    /// Returns the emitted value of a kernel-IR value.
+    /// Returns the emitted value of a value of the kernel IR.
     pub(super) fn get(&self, value: Value) -> Result<EmittedValue, CompileError> {
         self.values.get(value)
     }
 
-    /// Returns the id of a value that must be a scalar of the given element type.
+    /// Returns the id of a value that must be a scalar of type `element`; an error otherwise.
     pub(super) fn scalar(&self, value: Value, element: Element) -> Result<Word, CompileError> {
         self.values.get_as(value, Type::Scalar(element))?.scalar()
     }
 
     // Operations.
 
-    /// Emits an operation without regions and returns its results.
+    /// Emits an operation that has no nested regions, and returns its results.
     pub(super) fn append(
         &mut self,
         op: &KernelOp,
@@ -198,7 +198,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Emits an operation whose result depends only on its operands.
+    /// Emits an operation without side effects, whose result depends only on its operands.
     fn computed(&mut self, op: &KernelOp, ty: Type) -> Result<EmittedValue, CompileError> {
         let operands = self.values.get_all(&op.operands())?;
         match (op, operands.as_slice()) {
@@ -240,7 +240,8 @@ impl Lowering<'_> {
             }
             KernelOp::Barrier { scope, issuers } => self.emitter.barrier(*scope, *issuers),
             KernelOp::Fence { scope } => self.fence(*scope),
-            // Kernels cannot abort or print here, and the previous grid has finished writing when this one begins.
+            // Kernels cannot abort or print here. A grid dependency needs no code, because consecutive launches do not
+            // overlap.
             KernelOp::Assert { .. } | KernelOp::Print { .. } => {
                 op.operands().into_iter().try_for_each(|value| self.get(value).map(drop))
             }
@@ -299,8 +300,8 @@ impl Lowering<'_> {
         Ok(EmittedValue::new(i32, vec![word]))
     }
 
-    /// Emits the component along `axis` of a built-in input such as the work-group id, as an `i32`. The built-in has
-    /// the width of addresses, 64 bits.
+    /// Emits the component along `axis` (0 to 2) of a built-in input such as the work-group id, as a 32-bit integer;
+    /// the built-in itself has 64 bits.
     fn along(&mut self, which: BuiltIn, axis: u8) -> Result<Word, CompileError> {
         let (wide, narrow) = (self.emitter.element_type(Element::I64, 1), self.emitter.element_type(Element::I32, 1));
         let all = self.input(which, Element::I64, 3)?;
@@ -308,7 +309,7 @@ impl Lowering<'_> {
         self.emitter.value(Op::UConvert, narrow, [one])
     }
 
-    /// Returns the id of the kernel's shared memory; `None` if it has none.
+    /// Returns the id of the kernel's variable in shared memory; `None` if the kernel uses no shared memory.
     pub(super) fn shared(&self) -> Option<Word> {
         self.shared
     }

@@ -1,4 +1,4 @@
-//! Emits loads and stores.
+//! Emits loads and stores of values as SPIR-V.
 
 use rspirv::dr::Operand;
 use rspirv::spirv::{MemoryAccess, Op, StorageClass, Word};
@@ -9,20 +9,20 @@ use tilewright_plugin::codegen::invalid;
 use super::emit::Emitter;
 use super::emitted::{EmittedValue, MAX_VECTOR_WIDTH};
 
-/// A load or store by one lane.
+/// A load or store by one lane: its address and alignment.
 pub(super) struct Access<'a> {
-    /// The base address.
+    /// The base address, in global or shared memory.
     pub pointer: &'a EmittedValue,
     /// A constant offset in bytes from the base address.
     pub offset: i32,
-    /// Alignment in bytes of the base address plus the offset.
+    /// Guaranteed alignment in bytes of the base address plus the offset.
     pub alignment: u32,
-    /// Id of the kernel's shared memory; `None` if it has none.
+    /// Id of the kernel's variable in shared memory; `None` if the kernel uses no shared memory.
     pub shared: Option<Word>,
 }
 
-/// Returns the type by which memory accesses move a value: its element type, or narrower integers if the alignment in
-/// bytes is less than an element; booleans are packed eight to a byte.
+/// Returns the type by which a load or store moves a value of type `ty`. It is the value's own type, or a vector of
+/// narrower integers if `alignment` (in bytes) is smaller than an element. Booleans are packed eight to a byte.
 fn memory_type(ty: Type, alignment: u32) -> Result<Type, CompileError> {
     let element = ty.element().ok_or_else(|| invalid(format!("{ty} in memory; only scalars and vectors are")))?;
     if element == Element::I1 {
@@ -35,13 +35,13 @@ fn memory_type(ty: Type, alignment: u32) -> Result<Type, CompileError> {
     }
 }
 
-/// Returns the alignment of an address that is `bytes` above one aligned to `alignment`.
+/// Returns the alignment in bytes of an address that is `bytes` above an address aligned to `alignment`.
 fn alignment_above(alignment: u32, bytes: i64) -> u32 {
     if bytes == 0 { alignment } else { alignment.min(1 << bytes.trailing_zeros().min(31)) }
 }
 
 impl Emitter {
-    /// Emits the load of a value.
+    /// Emits the load of a value of type `ty`, in several instructions if it has more than 16 elements.
     pub(super) fn load(&mut self, access: &Access<'_>, ty: Type) -> Result<EmittedValue, CompileError> {
         check_alignment(access.alignment)?;
         let memory = memory_type(ty, access.alignment)?;
@@ -57,7 +57,7 @@ impl Emitter {
         self.read_as(&EmittedValue::new(memory, ids), ty)
     }
 
-    /// Emits the store of a value.
+    /// Emits the store of a value, in several instructions if it has more than 16 elements.
     pub(super) fn store(&mut self, access: &Access<'_>, value: &EmittedValue) -> Result<(), CompileError> {
         check_alignment(access.alignment)?;
         let memory = self.written_as(value, memory_type(value.ty, access.alignment)?)?;
@@ -99,7 +99,7 @@ impl Emitter {
         self.bits(&bits, memory)
     }
 
-    /// Emits the address `bytes` bytes above the access's address, as a pointer to `id_type`.
+    /// Emits the address of an access plus `bytes` bytes, as a pointer to the type `id_type`.
     pub(super) fn address(&mut self, access: &Access<'_>, id_type: Word, bytes: i64) -> Result<Word, CompileError> {
         let bytes = i64::from(access.offset) + bytes;
         let base = access.pointer.scalar()?;
@@ -128,7 +128,7 @@ impl Emitter {
     fn shared_byte(&mut self, shared: Word, base: Word, bytes: i64) -> Result<Word, CompileError> {
         let mut offset = base;
         if bytes != 0 {
-            // Offsets are 32 bits wide and wrap.
+            // Shared-memory offsets have 32 bits and wrap around.
             let distance = self.u32(bytes as u32);
             let ty = self.element_type(Element::I32, 1);
             offset = self.value(Op::IAdd, ty, [base, distance])?;

@@ -1,15 +1,15 @@
-//! Kernel IR to SPIR-V, for the OpenCL environment.
+//! Compiles kernel IR to SPIR-V for the OpenCL environment.
 //!
 //! Each kernel becomes one entry point with a required sub-group size and work-group size. Shared memory is one
-//! work-group variable of the kernel, and a shared pointer is a 32-bit offset into it. A kernel-IR vector becomes
-//! several SPIR-V vectors ("parts") of at most sixteen elements, SPIR-V's limit. Values of types that an architecture
-//! cannot compute with, such as `bf16`, are carried as integers of the same width. The tests of this crate validate the
-//! output; [`outside`] runs the Khronos validator, if installed.
+//! variable in work-group memory, and a shared pointer is a 32-bit offset into it. A kernel-IR vector becomes several
+//! SPIR-V vectors ("parts") of at most 16 elements, SPIR-V's limit. A type that an architecture cannot compute with,
+//! such as `bf16`, is held as an integer of the same width. Tests of this crate validate the output; [`outside`] runs
+//! the Khronos validator if it is installed.
 //!
-//! Assertions and prints are left out: kernels can neither abort nor print here. Kernels of consecutive launches do not
-//! overlap.
+//! Assertions and prints are left out, because kernels can neither abort nor print here. Grid dependencies need no
+//! code, because kernels of consecutive launches do not overlap.
 //!
-//! The driver optimises when it compiles the SPIR-V; the optimisation level changes nothing here.
+//! The optimisation level changes nothing here: the driver optimises when it compiles the SPIR-V.
 
 mod arithmetic;
 mod atomic;
@@ -51,7 +51,7 @@ struct CompileTarget<'a> {
 /// Compiles all kernels of a module to one SPIR-V artifact.
 ///
 /// # Errors
-/// [`CompileError`]; its variants tell apart invalid modules, unsupported ones, and mistakes of this plugin.
+/// Returns [`CompileError`]; its variants distinguish invalid modules, unsupported modules, and bugs of this plugin.
 pub fn compile(
     description: &TargetDescription,
     instructions: &[Instruction],
@@ -85,8 +85,8 @@ pub fn compile(
     Ok(Artifact { payloads, kernels, accepted_by: taken_by })
 }
 
-/// Runs the installed checkers (validator and offline compiler), and returns the names of those that accepted the
-/// SPIR-V, compiled in the large register mode if `is_large`; `None` if none is installed.
+/// Runs the installed checkers (validator and offline compiler) on SPIR-V and returns the names of those that accepted
+/// it; `None` if none is installed. `is_large` selects the large register mode of the offline compiler.
 fn taken_by(spirv: &[u8], architecture: Architecture, is_large: bool) -> Result<Option<String>, CompileError> {
     let tools = [outside::check(spirv)?, offline::check(spirv, architecture, is_large)?];
     let names: Vec<String> = tools.into_iter().flatten().collect();

@@ -1,11 +1,11 @@
-//! Checks of finished SPIR-V by the vendor's offline compiler, which generates machine code from it.
+//! Checks finished SPIR-V with Intel's offline compiler `ocloc`, which generates machine code from it.
 //!
-//! The check runs only if `TILEWRIGHT_OCLOC` names the program, or is `ocloc` for the one in `PATH`. It is off by
-//! default, because checking one kernel takes about as long as compiling a hundred. The machine code is dropped:
-//! drivers take the SPIR-V.
+//! The check runs only if `TILEWRIGHT_OCLOC` is set to the path of the program, or to `ocloc` for the one in `PATH`. It
+//! is off by default, because checking one kernel takes about as long as compiling a hundred. The machine code is
+//! dropped, since drivers load SPIR-V.
 //!
-//! If the compiler lacks the builtins for 2-D block loads, the check runs once more, with the compiler's own functions
-//! in place of these builtins.
+//! If `ocloc` lacks the builtins for 2-D block loads, the check runs once more with `ocloc`'s older functions in place
+//! of these builtins.
 
 use std::path::Path;
 
@@ -22,13 +22,13 @@ pub const OCLOC: ExternalTool = ExternalTool {
     install: "install Intel's offline compiler (Debian's package `intel-opencl-icd` and `conformance/intel-tools.sh`)",
 };
 
-/// Name of a symbol that marks machine code with unresolved functions. The compiler leaves calls of builtins that it
-/// does not support unlinked without a message; Debian 12's does so for tf32 MMA.
+/// Symbol name that marks machine code with unresolved functions. `ocloc` reports no error for a call of a builtin that
+/// it does not support; in Debian 12 this happens for tf32 MMAs.
 const UNLINKED: &[u8] = b"Intel_Symbol_Table_Void_Program";
 
-/// Compiles a SPIR-V binary with the offline compiler, for the large register mode if `is_large`. Returns the
-/// compiler's name if the code is complete; `None` if it is not, or if the compiler is not enabled or does not support
-/// the architecture.
+/// Compiles a SPIR-V binary with `ocloc`, in the large register mode if `is_large`. Returns the compiler's name if the
+/// machine code is complete. Returns `None` if it is incomplete, if the check is not enabled, or if `ocloc` does not
+/// support the architecture.
 pub(super) fn check(spirv: &[u8], architecture: Architecture, is_large: bool) -> Result<Option<String>, CompileError> {
     if !architecture.is_known_offline {
         return Ok(None);
@@ -43,8 +43,8 @@ pub(super) fn check(spirv: &[u8], architecture: Architecture, is_large: bool) ->
     Ok(name.map(|name| format!("{name} with its own 2-D block loads")))
 }
 
-/// Compiles a SPIR-V binary for a device with options of the OpenCL compiler; returns the compiler's name, or `None` if
-/// the machine code has unresolved functions.
+/// Compiles a SPIR-V binary with `ocloc` for a device, such as `pvc`; `options` are build options of OpenCL C. Returns
+/// the compiler's name, or `None` if the machine code has unresolved functions.
 ///
 /// # Errors
 /// [`CompileError::Backend`] with the compiler's message if it rejects the SPIR-V.
@@ -65,8 +65,8 @@ pub fn compile_with(program: &Path, spirv: &[u8], device: &str, options: &str) -
     Ok(linked.then(|| format!("{} for {device}", OCLOC.program)))
 }
 
-/// Returns the module for compilers without builtins for 2-D block loads: these builtins are replaced by calls of the
-/// compiler's own functions. `None` if the module has no such builtin.
+/// Rewrites a SPIR-V binary for versions of `ocloc` without builtins for 2-D block loads: these builtins are
+/// implemented by the compiler's older functions. Returns `None` if the module has no such builtin.
 ///
 /// # Errors
 /// [`CompileError::Backend`] if `spirv` is no SPIR-V module.
@@ -77,7 +77,8 @@ pub fn for_older_compilers(spirv: &[u8]) -> Result<Option<Vec<u8>>, CompileError
     Ok(changed.map(|words| words.iter().flat_map(|word| word.to_le_bytes()).collect()))
 }
 
-/// Whether the machine code in a directory has no unresolved functions; true if there is no machine code.
+/// Whether the machine code that `ocloc` wrote to a directory has no unresolved functions; true if there is no machine
+/// code.
 fn is_linked(directory: &Path) -> std::io::Result<bool> {
     for entry in std::fs::read_dir(directory)? {
         let path = entry?.path();

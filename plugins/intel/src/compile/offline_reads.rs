@@ -1,19 +1,19 @@
-//! Rewrites 2-D block loads for offline compilers older than the builtins of cl_intel_subgroup_2d_block_io. Such a
-//! compiler has functions of its own, which load a block of at most eight rows, or of an MMA's rows, and return a
+//! Rewrites 2-D block loads for versions of `ocloc` that lack the builtins of cl_intel_subgroup_2d_block_io. Such a
+//! version has older internal functions, which load a block of at most eight rows, or of an MMA's rows, and return a
 //! vector.
 //!
-//! Each imported builtin gets a body that calls these functions if they cover all parts of its block; other builtins
-//! stay imported. The module is for the compiler's check only: drivers resolve the builtins by name.
+//! Each imported builtin gets a body that calls these functions if they can load all of its block; other builtins stay
+//! imported. The rewritten module is only for the check by `ocloc`: drivers have the builtins.
 //!
-//! Source: function names in Intel's graphics compiler of Debian 12 (IGC 1.0.12504), each tried on it. The compiler's
-//! functions take widths, heights and pitches minus one.
+//! Source: function names in Intel's graphics compiler of Debian 12 (IGC 1.0.12504), each tried on it. These functions
+//! take widths, heights and pitches minus one.
 
 use rspirv::binary::Assemble;
 use rspirv::dr::{Block, Function, Instruction, Module, Operand, load_words};
 use rspirv::spirv::{Decoration, FunctionControl, LinkageType, MemoryAccess, Op, Word};
 use tilewright_plugin::CompileError;
 
-/// The order of a block's elements in registers.
+/// The order of a block's elements in the registers of a sub-group (see `instructions::block_read`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
     Plain,
@@ -21,8 +21,8 @@ enum Form {
     Together,
 }
 
-/// The shape of a 2-D block load, parsed from its builtin's name: order, bits of an element, rows, columns, number of
-/// blocks.
+/// The shape of a 2-D block load, parsed from its builtin's name: element order, bits of an element, rows, columns, and
+/// number of adjacent blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Shape {
     form: Form,
@@ -32,12 +32,12 @@ struct Shape {
     count: u32,
 }
 
-/// Work items of the sub-group that loads a block.
+/// Number of work items of the sub-group that loads a block.
 const LANES: u32 = 16;
 
 impl Shape {
-    /// Parses the builtin's mangled name: `intel_sub_group_2d_block_read_`, then `transform_`, `transpose_` or nothing,
-    /// then sizes such as `16b_8r16x2c`. `None` for other names.
+    /// Parses the mangled name of a builtin: `intel_sub_group_2d_block_read_`, then `transform_`, `transpose_` or
+    /// nothing, then sizes such as `16b_8r16x2c` (bits, rows, columns, number of blocks). `None` for other names.
     fn of(mangled: &str) -> Option<Self> {
         let (_, rest) = mangled.split_once("intel_sub_group_2d_block_read_")?;
         let (form, rest) = match (rest.strip_prefix("transform_"), rest.strip_prefix("transpose_")) {
@@ -54,8 +54,8 @@ impl Shape {
         Some(Self { form, bits, rows, columns, count })
     }
 
-    /// Returns the compiler's own function that loads a part of the block, and the number of rows in such a part;
-    /// `None` if there is no such function.
+    /// Returns the compiler's internal function that loads one slice of the block, and the number of rows of that
+    /// slice; `None` if the compiler has no such function.
     fn supported_function(self) -> Option<(String, u32)> {
         const OWN: &str = "__builtin_IB_subgroup_block_read_flat";
         let Self { form, bits, columns, .. } = self;
@@ -71,14 +71,14 @@ impl Shape {
         })
     }
 
-    /// Returns the width in bits of the integers that hold a work item's elements.
+    /// Returns the width in bits of the integers that the builtin returns for a work item's elements.
     fn integer(self) -> u32 {
         if self.form == Form::Plain { self.bits.max(16) } else { 32 }
     }
 }
 
-/// Returns the module with the compiler's own functions in place of builtins for 2-D block loads; `None` if the module
-/// has no replaceable builtin.
+/// Rewrites a module so that the compiler's internal functions implement the builtins for 2-D block loads. Returns
+/// `None` if the module has no builtin for which such a function exists.
 ///
 /// # Errors
 /// [`CompileError::Backend`] if `words` are no SPIR-V module.
@@ -94,13 +94,13 @@ pub(super) fn with_own_reads(words: &[u32]) -> Result<Option<Vec<u32>>, CompileE
     if !changed {
         return Ok(None);
     }
-    // Functions without a body come first.
+    // SPIR-V requires functions without a body before the others.
     module.functions.sort_by_key(|function| !function.blocks.is_empty());
     Ok(Some(module.assemble()))
 }
 
-/// Returns the function id and the block's shape of an import decoration of a 2-D block load; `None` for other
-/// decorations.
+/// If a decoration imports a 2-D block load, returns the id of the imported function and the shape of its block; `None`
+/// for other decorations.
 fn imported(decoration: &Instruction) -> Option<(Word, Shape)> {
     match decoration.operands.as_slice() {
         [Operand::IdRef(id), Operand::Decoration(Decoration::LinkageAttributes), Operand::LiteralString(name), ..] => {
@@ -115,7 +115,7 @@ struct Rewriter<'a> {
 }
 
 impl Rewriter<'_> {
-    /// Gives the imported function `id` a body that loads its block in parts of `rows` rows with the compiler's
+    /// Gives the imported function `id` a body that loads its block in slices of `rows` rows by the compiler's internal
     /// function `name`. Returns `None` if the module has no function `id` with the parameters of a 2-D block load.
     fn define(&mut self, id: Word, shape: Shape, name: &str, rows: u32) -> Option<()> {
         let is_it = |function: &Function| function.def.as_ref().and_then(|def| def.result_id) == Some(id);
@@ -171,7 +171,7 @@ impl Rewriter<'_> {
         let instructions = body.instructions;
         let label = Instruction::new(Op::Label, None, Some(self.id()), vec![]);
         self.module.functions[at].blocks = vec![Block { label: Some(label), instructions }];
-        // Removes the import decoration.
+        // The function has a body now, so its import decoration is removed.
         self.module.annotations.retain(|decoration| imported(decoration).is_none_or(|(known, _)| known != id));
         Some(())
     }
@@ -182,7 +182,7 @@ impl Rewriter<'_> {
         header.bound - 1
     }
 
-    /// Returns the id of a type, which is declared if it does not exist.
+    /// Returns the id of a type; declares the type if the module does not have it.
     fn ty(&mut self, op: Op, operands: &[Operand]) -> Word {
         self.global(op, None, operands)
     }
@@ -207,8 +207,8 @@ impl Rewriter<'_> {
         id
     }
 
-    /// Declares a function of the compiler, with the type `result` of its result and the types `parameters`, and
-    /// returns its id.
+    /// Declares the compiler's internal function `name`, with result type `result` and parameter types `parameters`,
+    /// and returns its id.
     fn import(&mut self, name: &str, result: Word, parameters: &[Word]) -> Word {
         let types = std::iter::once(&result).chain(parameters).map(|&ty| Operand::IdRef(ty)).collect::<Vec<_>>();
         let ty = self.ty(Op::TypeFunction, &types);
@@ -239,7 +239,7 @@ impl Rewriter<'_> {
     }
 }
 
-/// The function body that is being built, and the module around it.
+/// The body of a function while it is being built, and the rewriter of its module.
 struct Body<'a, 'b> {
     rewriter: &'a mut Rewriter<'b>,
     instructions: Vec<Instruction>,
@@ -284,7 +284,7 @@ mod tests {
             supported_function(transposed),
             Some(("__builtin_IB_subgroup_block_read_flat_transpose_u32_k8".to_owned(), 16))
         );
-        // Rows of eight words have no such function.
+        // The compiler has no internal function for plain blocks with rows of eight 32-bit elements.
         assert_eq!(supported_function("_Z38intel_sub_group_2d_block_read_32b_8r8x2cPU3AS1viiiDv2_iPj"), None);
         assert_eq!(supported_function("_Z38intel_sub_group_f16_f16_matrix_mad_k16Dv8_sDv8_iDv8_f"), None);
     }

@@ -3,7 +3,7 @@
 use rspirv::spirv::{self, MemorySemantics};
 use tilewright_kernel::{MemoryOrder, MemoryScope};
 
-/// Memory order and scope of an atomic operation.
+/// Memory order and scope of an atomic operation or fence.
 #[derive(Clone, Copy)]
 pub(super) struct Ordered {
     pub(super) order: MemoryOrder,
@@ -20,7 +20,7 @@ impl Ordered {
         scope as u32
     }
 
-    /// Returns SPIR-V's memory semantics, which cover global and shared memory; none if the operation is relaxed.
+    /// Returns the memory semantics operand of SPIR-V for global and shared memory; 0 if the order is relaxed.
     pub(super) fn semantics(self) -> u32 {
         let order = match self.order {
             MemoryOrder::Relaxed => return 0,
@@ -31,7 +31,8 @@ impl Ordered {
         (order | MemorySemantics::WORKGROUP_MEMORY | MemorySemantics::CROSS_WORKGROUP_MEMORY).bits()
     }
 
-    /// Returns the order and scope for a compare-exchange that fails: it writes nothing, and so releases nothing.
+    /// Returns the order and scope that apply if a compare-exchange fails: since it writes nothing, it has no release
+    /// order.
     pub(super) fn failed(self) -> Self {
         let order = match self.order {
             MemoryOrder::Acquire | MemoryOrder::AcquireRelease => MemoryOrder::Acquire,

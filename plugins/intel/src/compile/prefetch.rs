@@ -1,7 +1,8 @@
-//! Emits 2-D block prefetches: a call of the OpenCL builtin with the instruction's name.
+//! Emits 2-D block prefetches as calls of the OpenCL builtin with the instruction's name.
 //!
 //! Source: the OpenCL extension cl_intel_subgroup_2d_block_io: `void NAME(global void* base, int width, int height, int
-//! pitch, int2 coord)`, widths and pitch in bytes, the column in elements; mangled as by the Itanium C++ ABI.
+//! pitch, int2 coord)`. Width and pitch are in bytes, coordinates in elements (column, row). Names are mangled by the
+//! Itanium C++ ABI.
 
 use rspirv::dr::Operand;
 use rspirv::spirv::{Op, Word};
@@ -23,8 +24,8 @@ impl Emitter {
         self.call(nothing, function, &given).map(drop)
     }
 
-    /// Returns the arguments of a builtin on 2-D blocks, and their types: the matrix's address, its sizes, and the
-    /// block's coordinates as a pair.
+    /// Returns the arguments of a builtin on a 2-D block, and their types: the matrix's address, width, height and
+    /// pitch, and the block's coordinates as one vector of two elements.
     pub(super) fn named_block(
         &mut self,
         row: &Instruction,

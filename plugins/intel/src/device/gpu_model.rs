@@ -1,21 +1,21 @@
-//! Matches devices to GPU models.
+//! Decides whether a device that a driver lists is of a given GPU model.
 
-/// PCI device ids of GPU models, for drivers that do not know a model's name (Intel's documentation of drivers for
-/// discrete GPUs, "Hardware table").
+/// PCI device ids of GPU models, for drivers that report no model name (Intel's documentation of drivers for discrete
+/// GPUs, "Hardware table").
 const NUMBERS: [(u32, &str); 3] =
     [(0x0bd5, "Intel Data Center GPU Max 1550"), (0x56a0, "Intel Arc A770"), (0xe20b, "Intel Arc B580")];
 
-/// Whether a device of this name is of the GPU model.
+/// Whether a device with this name is of the GPU model `gpu_model`; trademark signs are ignored.
 pub(super) fn is_named(name: &str, gpu_model: &str) -> bool {
     plain(name) == plain(gpu_model)
 }
 
-/// Whether a device with this PCI device id is of the GPU model.
+/// Whether a device with the PCI device id `number` is of the GPU model `gpu_model`.
 pub(super) fn is_numbered(number: u32, gpu_model: &str) -> bool {
     NUMBERS.iter().any(|(known, name)| *known == number && is_named(name, gpu_model))
 }
 
-/// Returns a device name without trademark signs.
+/// Returns a device name without trademark signs and repeated spaces.
 fn plain(name: &str) -> String {
     let name = name.replace("(R)", "").replace("(TM)", "");
     name.split_whitespace().collect::<Vec<_>>().join(" ")

@@ -1,20 +1,20 @@
-//! Limits of a device on the kernels that it can run.
+//! Limits that a device puts on kernels, and their check.
 
 use tilewright_plugin::{DeviceError, KernelMetadata};
 
-/// Limits of a device on kernels, as its driver reports them.
+/// Limits of a device, as its driver reports them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Limits {
-    /// The supported warp sizes (sub-group sizes) in lanes.
+    /// Supported warp sizes (sub-group sizes), in lanes.
     pub(super) lanes: Vec<u64>,
-    /// Max lanes of a block (work-group).
+    /// Maximum number of lanes of a block (work-group).
     pub(super) block: u64,
-    /// Max bytes of shared memory of a block (work-group).
+    /// Maximum bytes of shared memory of a block (work-group).
     pub(super) shared: u64,
 }
 
 impl Limits {
-    /// Checks that the device can run a kernel.
+    /// Checks that the device can run a kernel with this metadata.
     ///
     /// # Errors
     /// [`DeviceError::Unsupported`] if the kernel exceeds a limit.

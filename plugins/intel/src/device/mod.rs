@@ -1,12 +1,12 @@
 //! Devices of this vendor through OpenCL and Level Zero, opened at run time.
 //!
-//! Two kinds of device run this plugin's code: Intel's GPUs, found by the model's name or PCI device id, and Intel's
-//! OpenCL runtime for processors, which stands in for any GPU model. That runtime lacks the builtins for MMA and 2-D
-//! block loads, which are linked from `matrix_mad.cl` and `block_read.cl`. A device's name shows its kind.
+//! Two kinds of devices run this plugin's code: Intel GPUs, recognized by model name or PCI device id, and Intel's
+//! OpenCL runtime for CPUs, which stands in for any GPU model. The CPU runtime lacks the builtins for MMA and 2-D block
+//! loads; the plugin links them from `matrix_mad.cl` and `block_read.cl`. A device's name shows its kind.
 //!
 //! Devices need the feature `drivers`; without it the plugin compiles kernels, but launches none.
 //!
-//! This module may import the crate's root, and nothing of `compile`: code for a device comes from outside.
+//! This module may import the crate's root, but not `compile`: devices load artifacts from any source.
 
 #[cfg(feature = "drivers")]
 mod gpu_model;
@@ -19,11 +19,11 @@ mod opencl;
 
 use tilewright_plugin::{Device, DeviceError};
 
-/// Lists the devices that can run code for a GPU model: GPUs of Level Zero first, then GPUs of OpenCL, then processors.
-/// A GPU that both interfaces find is listed twice, under different names.
+/// Returns the devices that can run code for a GPU model: GPUs through Level Zero, then GPUs through OpenCL, then CPUs
+/// through OpenCL. A GPU that both interfaces list is returned twice, under different names.
 ///
 /// # Errors
-/// [`DeviceError::NoRuntime`] if neither is installed, with the missing library.
+/// Returns [`DeviceError::NoRuntime`], with the missing libraries, if neither interface is installed.
 #[cfg(feature = "drivers")]
 pub(crate) fn devices(gpu_model: &str) -> Result<Vec<Box<dyn Device>>, DeviceError> {
     match (level_zero::devices(gpu_model), opencl::devices(gpu_model)) {
@@ -42,7 +42,7 @@ pub(crate) fn devices(gpu_model: &str) -> Result<Vec<Box<dyn Device>>, DeviceErr
 }
 
 #[cfg(not(feature = "drivers"))]
-/// Returns no devices: this build has no drivers.
+/// Returns no devices, because this build has no drivers.
 ///
 /// # Errors
 /// Always [`DeviceError::NoRuntime`]: this build of the plugin opens no driver.

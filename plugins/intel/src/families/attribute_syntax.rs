@@ -1,5 +1,5 @@
-//! The text syntax of the attributes of Intel's Triton backend for these layout families. Scales have no attribute
-//! there, hence no syntax.
+//! The text syntax of layout attributes in Intel's Triton backend, for this vendor's layout families. Scales have no
+//! attribute there, hence no syntax.
 
 use tilewright_layout::{AttributeSyntax, ParameterSyntax};
 
@@ -7,8 +7,8 @@ pub(super) fn all() -> Vec<AttributeSyntax> {
     vec![dpas(), subgroup_2d_block()]
 }
 
-/// Returns the syntax of `dpas`. The attribute's shapes `A`, `B` and `C` follow from the other parameters and are kept
-/// if given.
+/// Returns the syntax of `dpas`. The attribute's shapes `A`, `B` and `C` are derived from the other parameters; if
+/// given, they are kept.
 fn dpas() -> AttributeSyntax {
     let size = [
         ("repeat_count", "repeatCount"),

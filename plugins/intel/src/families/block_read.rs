@@ -1,12 +1,13 @@
-//! The layout family `subgroup_2d_block`: the registers of a sub-group's 2-D block load, as an operand of an MMA.
+//! The layout family `subgroup_2d_block`: registers that a sub-group's 2-D block load fills with an operand of an MMA.
 
 use tilewright_layout::families::cluster::{TileMode, identity_modes, row_major, tensor_layout};
 use tilewright_layout::{Dim, FamilyError, FamilySpec, LinearLayout};
 
 use super::operand_axes::operand_axes;
 
-/// Returns the layout of an MMA operand loaded by 2-D block loads. Lanes go along a row, each with one or more adjacent
-/// elements, then to further rows; `num_blocks` blocks, adjacent along the row, follow each other in registers.
+/// Returns the layout of MMA operand A (`is_left`) or B, loaded by 2-D block loads. Lanes go along a row, each with one
+/// or more adjacent elements, then over further rows. `num_blocks` blocks, adjacent along the row, follow each other in
+/// registers.
 pub(super) fn operand(spec: &FamilySpec, is_left: bool, shape: &[u64]) -> Result<LinearLayout, FamilyError> {
     let rank = shape.len();
     let read = spec.parameters();
@@ -33,7 +34,7 @@ pub(super) fn operand(spec: &FamilySpec, is_left: bool, shape: &[u64]) -> Result
         (Dim::REGISTER, height / rows, row),
         (Dim::REGISTER, blocks, column),
     ];
-    // For either operand, tiles repeat down the rows before they repeat along a row.
+    // For both operands, tiles repeat along the columns (down the rows) first, then along a row.
     let mut order = row_major(rank);
     order.swap(0, 1);
     let warp_order = row_major(rank);

@@ -1,9 +1,9 @@
 //! The layout families `dpas`, its operands, and `dpas_scale`: layouts of the result, operands and scales of the
 //! systolic MMA instruction.
 //!
-//! One instruction multiplies A of `repeat_count` x K by B of K x `execution_size`, for K = `systolic_depth` *
-//! `ops_per_channel`. A sub-group repeats the instruction over `rep_cluster`; sub-groups are ordered along N and then
-//! M.
+//! One instruction multiplies A of `repeat_count` x K by B of K x `execution_size`, where K = `systolic_depth` *
+//! `ops_per_channel`. A sub-group repeats the instruction `rep_cluster` times along each axis of the result;
+//! consecutive sub-groups go along N, then along M.
 
 use tilewright_layout::families::cluster::{
     TileMode, cluster_layout, extend_to_tensor, identity_modes, row_major, tensor_layout, tile_from_identities,
@@ -12,11 +12,10 @@ use tilewright_layout::{Dim, FamilyError, FamilySpec, IntVec, LayoutError, Linea
 
 use super::operand_axes::operand_axes;
 
-/// One mode of a layout: an input (register or lane), its size, and the tensor axis that it goes along.
+/// One mode of a layout: an input dim (register or lane), its size, and the tensor axis along which it goes.
 type Along = (Dim, u64, usize);
 
-/// The parameters of a layout: the instruction, and its repetition over registers and over the sub-groups of a
-/// work-group.
+/// Parameters of a `dpas` layout: the instruction, and how registers and the sub-groups of a work-group repeat it.
 struct Dpas {
     /// Number of rows of one instruction's result (`repeat_count`).
     repeat: u64,
@@ -27,9 +26,9 @@ struct Dpas {
     packed: u64,
     lanes: u64,
     warps: IntVec,
-    /// Number of repetitions of the instruction in a sub-group, for each axis of the result (`rep_cluster`).
+    /// Number of instructions that a sub-group executes along each axis of the result (`rep_cluster`).
     repetition: IntVec,
-    /// Number of scales along K of one instruction; `None` if no block-scaled instruction has these elements.
+    /// Number of scales along K in one block-scaled instruction; `None` if there is none for elements of this width.
     scales: Option<u64>,
     cluster: Vec<Vec<u64>>,
 }
@@ -53,7 +52,7 @@ impl Dpas {
             scales: scales_along_k(packed, in_a_byte),
             cluster: read.bases_or_none(&["cga_layout"])?,
         };
-        // Attribute text repeats the shapes that follow from other parameters.
+        // The attribute's text has the shapes of A, B and C, though they are determined by the other parameters.
         let _ = (read.optional(&["a"]), read.optional(&["b"]), read.optional(&["c"]));
         read.finish()?;
         let largest = [("repeat_count", dpas.repeat, 8), ("systolic_depth", dpas.depth, 8)];
@@ -70,8 +69,8 @@ impl Dpas {
         Ok(dpas)
     }
 
-    /// Returns the number of rows that the lanes of a sub-group cover at once: rows of the result, or rows of B packed
-    /// to 32 bits along K.
+    /// Returns the number of rows that the lanes of a sub-group cover together: rows of the result, or for operand B
+    /// rows of 32-bit words along K.
     fn rows(&self) -> u64 {
         self.lanes / self.execution
     }
@@ -81,8 +80,8 @@ impl Dpas {
         Some([(Dim::LANE, self.execution, n), (Dim::LANE, self.rows(), m), (Dim::REGISTER, above, m)])
     }
 
-    /// Returns the modes (input, size, axis) of operand A, with K on axis `k` and M on axis `m`: adjacent elements of a
-    /// row in one lane, lanes along K, further lanes along the rows, registers along the rows. `None` if the sub-group
+    /// Returns the modes (input, size, axis) of operand A, with K on axis `k` and M on axis `m`. A lane holds adjacent
+    /// elements of a row; lanes go along K, then along M; further registers go along M. Returns `None` if the sub-group
     /// has fewer lanes than a row needs, or lanes for more rows than A has.
     fn left_modes(&self, k: usize, m: usize) -> Option<[Along; 4]> {
         let together = neighbours(self.depth, self.packed, self.lanes);
@@ -92,9 +91,9 @@ impl Dpas {
         Some([(Dim::REGISTER, together, k), (Dim::LANE, along_k, k), (Dim::LANE, rows, m), (Dim::REGISTER, above, m)])
     }
 
-    /// Returns the modes (input, size, axis) of operand B, with K on axis `k` and N on axis `n`: elements along K in 32
-    /// bits of a lane, lanes along the columns, further lanes along K, registers along K. `None` if the sub-group has
-    /// fewer lanes than columns, or more lanes along K than a column needs.
+    /// Returns the modes (input, size, axis) of operand B, with K on axis `k` and N on axis `n`. A lane holds a 32-bit
+    /// word of elements along K; lanes go along N, then along K; further registers go along K. Returns `None` if the
+    /// sub-group has fewer lanes than columns, or lanes for more of K than a column has.
     fn right_modes(&self, k: usize, n: usize) -> Option<[Along; 4]> {
         let above = self.depth.checked_div(self.rows()).filter(|&above| above > 0)?;
         Some([
@@ -106,15 +105,16 @@ impl Dpas {
     }
 }
 
-/// Returns the number of adjacent elements of a row of A in one lane: at least 16 bits of them, more if `lanes` lanes
-/// would not cover the row. A row has `depth` words of 32 bits, with `packed` elements each.
+/// Returns the number of adjacent elements of a row of A that one lane holds. They have at least 16 bits, or more if
+/// `lanes` lanes would not cover the row, which has `depth` 32-bit words of `packed` elements each.
 pub(crate) fn neighbours(depth: u64, packed: u64, lanes: u64) -> u64 {
     let in_16_bits = if packed >= 4 { packed / 2 } else { 1 };
     in_16_bits.max(depth * packed / lanes)
 }
 
-/// Returns the number of scales along K of one block-scaled instruction, one for each 32 numbers; `None` if there is no
-/// such instruction. A word of 32 bits has `packed` elements of `in_a_byte` numbers each (two for fp4).
+/// Returns the number of scales along K in one block-scaled instruction, which has one scale for each 32 numbers;
+/// `None` if there is no such instruction. A 32-bit word has `packed` elements of `in_a_byte` numbers each (two for
+/// fp4).
 fn scales_along_k(packed: u64, in_a_byte: u64) -> Option<u64> {
     match packed.checked_mul(in_a_byte)? {
         2 | 4 => Some(1),
@@ -127,7 +127,7 @@ fn unfit(spec: &FamilySpec) -> FamilyError {
     spec.parameters().wrong("threads_per_warp", "the lanes of a sub-group are too few or too many for one instruction")
 }
 
-/// Returns the layout of the result for a tensor of this shape.
+/// Returns the register layout of the MMA result for a tensor of this shape.
 pub(super) fn result(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, FamilyError> {
     let rank = shape.len();
     let dpas = Dpas::read(spec, rank)?;
@@ -140,7 +140,7 @@ pub(super) fn result(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, F
     tensor_layout(spec, modes.map(TileMode::from).into_iter().chain(warps), &order, &dpas.cluster, shape)
 }
 
-/// Returns the layout of operand A (`is_left`) or B.
+/// Returns the register layout of operand A (`is_left`) or B for a tensor of this shape.
 pub(super) fn operand(spec: &FamilySpec, is_left: bool, shape: &[u64]) -> Result<LinearLayout, FamilyError> {
     let rank = shape.len();
     let dpas = Dpas::read(spec, rank)?;
@@ -161,7 +161,8 @@ pub(super) fn operand(spec: &FamilySpec, is_left: bool, shape: &[u64]) -> Result
     tensor_layout(spec, modes.map(TileMode::from).into_iter().chain(warps), &order, &bases, shape)
 }
 
-/// Returns the layout of the scales of operand A or B: rows of A or columns of B, by scale blocks along K.
+/// Returns the register layout of the scales of operand A or B, for a tensor with one row for each row of A or column
+/// of B, and one column for each scale block along K.
 pub(super) fn scale(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, FamilyError> {
     let read = spec.parameters();
     let index = read.number(&["operand_index", "op_idx"])?;
@@ -181,7 +182,7 @@ pub(super) fn scale(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, Fa
     let Some(scales) = dpas.scales else {
         return wrong("ops_per_channel", "block-scaled instructions have 2, 4 or 8 elements in 32 bits of K");
     };
-    // The scales of both operands have K last; scales of B are along N of the result.
+    // Tensors of scales have K as their last axis for both operands; the other axis of B's scales is N of the result.
     let (other, k) = (rank - 2, rank - 1);
     let (rows, of_result) = if index == 0 { (dpas.repeat, rank - 2) } else { (dpas.execution, rank - 1) };
     let replicas = dpas.lanes.checked_div(rows).filter(|&replicas| replicas > 0).ok_or_else(|| unfit(parent))?;
@@ -211,8 +212,8 @@ pub(super) fn scale(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, Fa
     build().map_err(|error| FamilyError::of_layout(&spec.name, &error))
 }
 
-/// Returns the bases of `cluster` (see the parameter `cga_layout`) for a tensor of scales with `rank` axes. Blocks
-/// along axis `of_result` of the result go along the last axis but one of the scales; blocks along the other axis hold
+/// Converts the bases of a cluster (parameter `cga_layout`) from axes of the result to axes of a tensor of scales.
+/// Blocks along axis `of_result` go along the last axis but one of the scales; blocks along the other axis hold
 /// replicas.
 fn of_scales(cluster: &[Vec<u64>], rank: usize, of_result: usize) -> Vec<Vec<u64>> {
     let mut bases = cluster.to_vec();

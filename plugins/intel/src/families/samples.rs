@@ -1,5 +1,5 @@
-//! Sample layouts of this vendor's families, for conformance suites: layouts of the MMA instruction with most rows for
-//! each element width, and of the block loads of its operands.
+//! Sample layouts of this vendor's families for conformance suites: for each element width, layouts of the MMA
+//! instruction with the most rows, and of the 2-D block loads of its operands.
 
 use std::cmp::Reverse;
 
@@ -18,13 +18,13 @@ pub(super) fn typical(architecture: &str, use_case: SampleUse) -> Vec<SampleLayo
     largest.map(|mma| mma.samples(use_case)).unwrap_or_default()
 }
 
-/// An MMA instruction for elements of one width.
+/// The sizes of an MMA instruction, for the samples of one element width.
 struct SampleMma {
     name: String,
     m: i64,
     n: i64,
-    /// Whether a sub-group has as many lanes as the instruction. If false, the sub-group has twice as many lanes; it
-    /// can hold the same operands, but generated code must split the sub-group for the instruction.
+    /// Whether a sub-group of the use case has as many lanes as the instruction, so that operands can be loaded for it.
+    /// If false, the sub-group has twice as many lanes: it can hold the operands, but not execute the instruction.
     operand_loads: bool,
 }
 
@@ -68,7 +68,7 @@ impl SampleMma {
             SampleLayout::new("dpas-cluster", clustered.clone()),
             SampleLayout::new("dpas-cluster-a", operand(0, &clustered)),
         ];
-        // Narrow instructions have no 2-D block loads.
+        // Architectures whose instructions have eight columns lack 2-D block loads.
         if self.n == 16 {
             let block = block_read(use_case.lanes, [along_rows, along_columns]);
             samples.extend([
@@ -80,7 +80,7 @@ impl SampleMma {
     }
 }
 
-/// Returns the parameters of a 2-D block load of sixteen rows, each as wide as a sub-group.
+/// Returns the parameters of a 2-D block load of sixteen rows, each with one element for each lane.
 fn block_read(lanes: u32, warps: [i64; 2]) -> FamilySpec {
     FamilySpec::new("subgroup_2d_block")
         .with("instr_shape", [16i64, i64::from(lanes)])

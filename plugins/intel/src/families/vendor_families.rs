@@ -17,14 +17,15 @@ pub struct IntelFamilies {
 }
 
 impl IntelFamilies {
-    /// Creates the families, with the sample layouts of this architecture.
+    /// Creates the families of this plugin; sample layouts are for `architecture`.
     #[must_use]
     pub fn of(architecture: &str) -> Self {
         Self { architecture: architecture.to_owned() }
     }
 }
 
-// Names of the families that this plugin serves. `subgroup_2d_block` alone is no layout, but the parent of operands.
+// Names of the families that this plugin serves. `subgroup_2d_block` is only a parent of operands, and no layout of its
+// own.
 const NAMES: [&str; 5] = ["dpas", "dpas_scale", "dot_operand", "dot_op", "subgroup_2d_block"];
 
 impl Families for IntelFamilies {
@@ -70,7 +71,7 @@ impl Families for IntelFamilies {
 fn operand(spec: &FamilySpec, shape: &[u64]) -> Result<tilewright_layout::LinearLayout, FamilyError> {
     let read = spec.parameters();
     let index = read.number(&["operand_index", "op_idx"])?;
-    // The width that a lane packs follows from the instruction; `k_width` is ignored.
+    // The number of elements that a lane packs is determined by the instruction, so `k_width` is ignored.
     let _ = read.number_or(&["k_width"], 0)?;
     let parent = read.parent()?;
     read.finish()?;

@@ -1,9 +1,9 @@
-//! Operands of instructions on 2-D blocks, the rectangular parts of a matrix in global memory.
+//! Operands of instructions on 2-D blocks, rectangular parts of a matrix in global memory.
 
 use tilewright_target::{BlockOperand, MatrixParameter, Operand};
 
-/// Returns the operands of an instruction on a block of `rows` x `columns` elements: the block, the parameters of the
-/// matrix, and the block's two coordinates in the matrix.
+/// Returns the operands of an instruction on a block of `rows` x `columns` elements: the block, the matrix's row bytes,
+/// rows and pitch, and the block's two coordinates in the matrix.
 pub(super) fn operands(element_bits: u32, rows: u32, columns: u32) -> Vec<Operand> {
     let block = BlockOperand {
         element_bits,

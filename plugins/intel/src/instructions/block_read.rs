@@ -12,23 +12,24 @@ const SOURCE: &str = "OpenCL extension cl_intel_subgroup_2d_block_io: reads; req
 /// Number of work items of the sub-group that loads a block.
 const LANES: u64 = 16;
 
-/// The order of a block's elements in registers.
+/// The order of a block's elements in the registers of a sub-group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
-    /// A row goes along the work items.
+    /// Consecutive work items hold consecutive elements of a row.
     Plain,
-    /// A column goes along the work items.
+    /// Consecutive work items hold consecutive elements of a column.
     Transposed,
-    /// A row goes along the work items, and as many rows as fit are packed into one 32-bit register (VNNI).
+    /// Consecutive work items hold consecutive elements of a row, and as many rows as fit are packed in a 32-bit
+    /// register (VNNI).
     Together,
 }
 
-/// Sizes of 2-D block loads: the form, bits of an element, columns of a block, number of blocks, and the possible
-/// numbers of rows.
+/// A group of 2-D block loads: element order, bits of an element, columns of a block, number of adjacent blocks, and
+/// the possible numbers of rows.
 type Size = (Form, u32, u32, u32, &'static [u32]);
 
-/// The 2-D block loads, larger blocks before smaller ones. Plain and packed blocks of one row can have the same 16-bit
-/// registers; MMAs use the packed form for operand B, so it comes first.
+/// The 2-D block loads, larger blocks before smaller ones. A packed block comes before a plain one, because both can
+/// fill the same registers, and MMAs need the packed form for operand B.
 const SIZES: [Size; 13] = [
     (Form::Together, 8, 16, 4, &[32]),
     (Form::Together, 8, 16, 2, &[32]),
@@ -40,13 +41,13 @@ const SIZES: [Size; 13] = [
     (Form::Plain, 16, 16, 2, &[32, 16, 8, 4, 2, 1]),
     (Form::Plain, 16, 16, 1, &[32, 16, 8, 4, 2, 1]),
     (Form::Plain, 32, 16, 1, &[32, 16, 8, 4, 2, 1]),
-    // A row of eight is in half of the work items, the next row in the others.
+    // One half of the work items holds a row of eight elements, the other half the next row.
     (Form::Plain, 32, 8, 2, &[32, 16, 8, 4, 2]),
     (Form::Plain, 32, 8, 1, &[32, 16, 8, 4, 2]),
     (Form::Transposed, 32, 8, 1, &[16]),
 ];
 
-/// Returns the 2-D block loads of an architecture.
+/// Returns the 2-D block loads of an architecture; none if it has no 2-D block instructions.
 pub(super) fn rows(architecture: &str) -> Vec<Instruction> {
     if !block::are_known(architecture) {
         return Vec::new();
@@ -84,9 +85,8 @@ fn row(form: Form, [element_bits, rows, columns, count]: [u32; 4]) -> Result<Ins
     })
 }
 
-/// Returns the layout of a plain load of `count` blocks. A work item holds `neighbours` adjacent elements of a row (16
-/// bits); work items go along the row, then to the next rows. Registers go over the remaining rows, then over the
-/// blocks.
+/// Returns the layout of a plain load of `count` blocks. A work item holds `neighbours` adjacent elements of a row;
+/// work items go along the row, then over the next rows. Registers go over the remaining rows, then over the blocks.
 fn plain(rows: u64, columns: u64, count: u64, neighbours: u64) -> Result<LinearLayout, LayoutError> {
     let along = (columns / neighbours).min(LANES);
     let below = LANES / along;
@@ -103,14 +103,14 @@ fn plain(rows: u64, columns: u64, count: u64, neighbours: u64) -> Result<LinearL
     .transpose_outs(&[Dim::tensor(0), Dim::tensor(1)])
 }
 
-/// Returns the layout of a transposed load: a work item holds one row, with a register for each column.
+/// Returns the layout of a transposed load: each work item holds one row, with a register for each column.
 fn transposed(rows: u64, columns: u64) -> Result<LinearLayout, LayoutError> {
     tile_from_identities(&[1, 0], &[(Dim::LANE, rows, 0), (Dim::REGISTER, columns, 1)])?
         .transpose_outs(&[Dim::tensor(0), Dim::tensor(1)])
 }
 
 /// Returns the layout of a packed load of `count` blocks: a work item holds one column, with `neighbours` rows packed
-/// in 32 bits; further registers hold the next block.
+/// in each 32-bit register. Further registers hold the next blocks.
 fn together(rows: u64, columns: u64, count: u64, neighbours: u64) -> Result<LinearLayout, LayoutError> {
     tile_from_identities(
         &[0, 1],

@@ -1,10 +1,9 @@
-//! The systolic MMA instruction `dpas`.
+//! The MMA instruction `dpas` of the systolic array, Intel's matrix unit.
 //!
-//! Layouts are derived by rule. For the accumulator, each lane holds one column. For B, each lane holds one column, and
-//! each of its 32-bit registers has adjacent elements along K. For A, a row has 256 bits, which lanes share evenly:
-//! each of 8 lanes holds 32 adjacent bits, each of 16 lanes 16 bits. A `tf32` element has 32 bits, so 8 of 16 lanes
-//! hold a row, and the other 8 the next. Tests check the layouts against published tables, the vendor's documents and
-//! the layout family `dpas`.
+//! Layouts are derived by rule. Of the accumulator and of B, each lane holds one column; a 32-bit register of B has
+//! adjacent elements along K. Of A, a row has 256 bits, which lanes share evenly: 32 bits in each of 8 lanes, or 16
+//! bits in each of 16. A `tf32` element has 32 bits, so 8 of 16 lanes hold a row, and the other 8 the next. Tests check
+//! the layouts against published tables, the vendor's documents and the layout family `dpas`.
 
 use tilewright_layout::families::cluster::tile_from_identities;
 use tilewright_layout::{Dim, LayoutError, LinearLayout};
@@ -14,7 +13,7 @@ use crate::families::dpas::neighbours;
 
 const SOURCE: &str = "OpenCL extension cl_intel_subgroup_matrix_multiply_accumulate: elements of each work item";
 
-/// Depth of the systolic array: the number of 32-bit groups along K that one instruction accumulates.
+/// Depth of the systolic array: the number of 32-bit words of elements along K that one instruction multiplies.
 const DEPTH: u64 = 8;
 
 /// Element types of d, a, b and c that every architecture supports.
@@ -35,7 +34,7 @@ const TYPES: [[&str; 4]; 10] = [
 const WIDE_TYPES: [[&str; 4]; 3] =
     [["f16", "f16", "f16", "f16"], ["bf16", "bf16", "bf16", "bf16"], ["f32", "tf32", "tf32", "f32"]];
 
-/// Returns the MMA instructions of an architecture.
+/// Returns the MMA instructions of an architecture; none for unknown architectures.
 pub(super) fn rows(architecture: &str) -> Vec<Instruction> {
     let (columns, more): (u64, &[[&str; 4]]) = match architecture {
         "dg2" => (8, &[]),
@@ -83,13 +82,13 @@ fn bits(element: &str) -> u32 {
     }
 }
 
-/// Returns the layout of the result: a lane for each column, a register for each row.
+/// Returns the layout of the result: each lane holds a column, with a register for each row.
 fn result(rows: u64, columns: u64) -> Result<LinearLayout, LayoutError> {
     tile_from_identities(&[0, 1], &[(Dim::LANE, columns, 1), (Dim::REGISTER, rows, 0)])
 }
 
-/// Returns the layout of A: lanes go along K, each with adjacent elements of a row, then along the rows; further lanes
-/// hold replicas.
+/// Returns the layout of A. A lane holds adjacent elements of a row; lanes go along K, then along the rows; lanes
+/// beyond that hold replicas.
 fn left(rows: u64, lanes: u64, packed: u64) -> Result<LinearLayout, LayoutError> {
     let together = neighbours(DEPTH, packed, lanes);
     let along_k = DEPTH * packed / together;
@@ -104,7 +103,7 @@ fn left(rows: u64, lanes: u64, packed: u64) -> Result<LinearLayout, LayoutError>
     tile_from_identities(&[0, 1], &modes)?.direct_sum(&repeated)
 }
 
-/// Returns the layout of B: a lane for each column; the registers of a lane hold all of K.
+/// Returns the layout of B: each lane holds a column, with all of K in its registers.
 fn right(columns: u64, packed: u64) -> Result<LinearLayout, LayoutError> {
     tile_from_identities(&[0, 1], &[(Dim::REGISTER, DEPTH * packed, 0), (Dim::LANE, columns, 1)])
 }

@@ -15,8 +15,8 @@ pub(crate) const INSTRUCTIONS: &[InstructionGroup] = &[
     InstructionGroup { kind: InstructionKind::GlobalMove, rows: block_read::rows },
 ];
 
-/// Returns the instructions of an architecture; MMA instructions are for the narrowest sub-group size. Empty for
-/// architectures that this plugin does not serve.
+/// Returns the instructions of an architecture, such as `pvc`; none for architectures that this plugin does not serve.
+/// MMAs are those of the smallest sub-group size.
 #[must_use]
 pub fn rows(architecture: &str) -> Vec<Instruction> {
     instruction_table(INSTRUCTIONS, architecture)
@@ -25,6 +25,6 @@ pub fn rows(architecture: &str) -> Vec<Instruction> {
 /// Returns an architecture's instructions that the table leaves out, with the reasons.
 #[must_use]
 pub fn unused(architecture: &str) -> Vec<UnusedInstruction> {
-    // The list is valid; tests count its forms.
+    // The list in `unused.toml` parses without an error; tests count its entries.
     UnusedInstruction::read_list(include_str!("unused.toml"), architecture).unwrap_or_default()
 }

@@ -15,7 +15,7 @@ pub fn missing() -> Option<String> {
     match target("max1550").devices() {
         Ok(devices) if devices.is_empty() => Some("the runtime finds no such device".to_owned()),
         Err(DeviceError::NoRuntime(why)) => Some(why),
-        // A test must fail with any other error.
+        // Any other error must make a test fail.
         _ => None,
     }
 }

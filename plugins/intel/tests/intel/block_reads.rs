@@ -48,7 +48,7 @@ fn registers_match_intels_tests() {
         ("8b_16r32x1c", [powers(1, 2, 1), powers(1, 16, 0)].concat(), powers(2, 32, 1)),
         // FP32_32x8x2: every second row, then the next block; work items have columns and a row.
         ("32b_32r8x2c", [powers(2, 32, 0), powers(8, 16, 1)].concat(), [powers(1, 8, 1), powers(1, 2, 0)].concat()),
-        // The extension: a row of 16 over the work items.
+        // By the OpenCL extension, a row of 16 is distributed over the work items.
         ("16b_8r16x2c", [powers(1, 8, 0), powers(16, 32, 1)].concat(), powers(1, 16, 1)),
         // MMA operands: neighbours of a column in one register; transposed, a row in each work item.
         ("transform_16b_16r16x1c", powers(1, 16, 0), powers(1, 16, 1)),
@@ -84,7 +84,7 @@ fn operands_in_the_layout_of_the_mma_use_block_loads() {
         (["bf16", "bf16", "f32"], [8, 32, 32], 1, ["16b_8r16x2c", "transform_16b_32r16x2c"]),
         (["f16", "f16", "f32"], [8, 64, 32], 1, ["16b_8r16x1c", "transform_16b_16r16x2c"]),
         (["i8", "i8", "i32"], [16, 64, 64], 1, ["", "transform_8b_32r16x4c"]),
-        // Warps share rows, or columns.
+        // Warps share rows of A or columns of B.
         (["f16", "f16", "f32"], [64, 64, 64], 4, ["", "transform_16b_"]),
     ] {
         let plan = proven(&target, &problem(&target, shape, types).with_warps(warps));

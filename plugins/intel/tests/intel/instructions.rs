@@ -60,7 +60,8 @@ fn work_items_match_the_extension() {
         for row in mma_instructions(architecture) {
             let (element, bits, a) = register(&row, "a");
             if element == "tf32" {
-                // Rows of eight elements: the assignment to lanes is in published tables.
+                // Rows of tf32 have eight elements; published tables, checked by other tests, give their assignment to
+                // lanes.
                 continue;
             }
             let (k_elements, registers) = (256 / lanes / u64::from(bits), 1 << a.in_bits(Dim::REGISTER));

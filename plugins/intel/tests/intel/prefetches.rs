@@ -44,7 +44,7 @@ fn the_fewest_blocks_are_chosen_and_shared_out() {
         ([32, 32], 16, 1, "16b_32r16x2c", 1),
         ([128, 64], 16, 1, "16b_32r16x2c", 8),
         ([128, 64], 16, 4, "16b_32r16x2c", 2),
-        // One of sixteen warps suffices.
+        // One of the sixteen warps suffices for the tile.
         ([8, 32], 16, 16, "16b_8r16x2c", 1),
         ([64, 64], 8, 2, "8b_32r32x2c", 1),
         // Elements of 64 bits are two columns of 32 bits.

@@ -81,7 +81,7 @@ fn integer_operations_fold_by_their_semantics() {
                     let (a, b) = (k.constant(ty, a), k.constant(ty, b));
                     k.binary(op, a, b)
                 });
-                // If the result is open, `stored` has shown that there is some value.
+                // If the definition leaves the result open, `stored` has shown that there is some value.
                 if let Some(expected) = meaning(op, a, b, bits) {
                     assert_eq!(found, expected, "{op:?} {a:#x} {b:#x} of {bits} bits");
                 }

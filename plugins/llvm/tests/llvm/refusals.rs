@@ -194,7 +194,7 @@ fn damaged_modules_are_refused_or_compiled() {
         }
         match dialect::code(&module(vec![kernel]), 0, &[]) {
             Ok(_) => compiled += 1,
-            // The verifier must find nothing that the translation accepted.
+            // Another error would mean that LLVM's verifier found a violation that the translation accepted.
             Err(CompileError::Invalid(_) | CompileError::Unsupported(_)) => refused += 1,
             Err(other) => panic!("{other}"),
         }

@@ -8,7 +8,8 @@ use tilewright_plugin::CompileError;
 
 use super::capability::capability;
 
-/// Emits an atomic operation; `None` if the architecture lacks it, so that LLVM writes a compare-exchange loop.
+/// Emits an atomic operation as PTX `atom` and returns the old value in memory. Returns `None` if the architecture
+/// lacks the operation, so that LLVM writes a compare-exchange loop.
 pub(super) fn emit<'ctx>(
     emit: &Emitter<'_, 'ctx>,
     architecture: &str,

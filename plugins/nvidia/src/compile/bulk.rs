@@ -40,8 +40,8 @@ pub(super) fn copy<'ctx>(
     emit_elected(emit, &format!("{} {};", row.name, texts.join(", ")), &constraints.join(","), &given)
 }
 
-/// Returns a value as an operand of inline assembly, and the letter of the operand's constraint; pointers become
-/// integers.
+/// Converts a value to an operand of inline assembly; pointers to shared memory become 32-bit addresses. Also returns
+/// the operand's constraint letter (`r` for 32-bit, `l` for 64-bit registers).
 fn assembly_operand<'ctx>(
     emit: &Emitter<'_, 'ctx>,
     (ty, value): Typed<'ctx>,

@@ -1,4 +1,4 @@
-//! The compute capability of an architecture.
+//! Parses the compute capability (version of the instruction set) in the name of an architecture.
 
 /// Returns the compute capability in an architecture's name, times ten: 90 for `sm_90a`.
 pub(super) fn capability(architecture: &str) -> u32 {

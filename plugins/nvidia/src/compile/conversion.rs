@@ -7,7 +7,7 @@ use tilewright_plugin::CompileError;
 
 use super::registers::Typed;
 
-/// Least PTX version, times ten, in which all processors that have the conversions offer them.
+/// Minimum PTX version, times ten, that offers the casts of 8-bit floats on every processor that has them.
 pub(super) const VERSION: u32 = 81;
 
 /// Emits a cast between 8-bit floats in bytes and wider floats: bytes to `f16`, or `f16` or `f32` to bytes. Values are
@@ -61,7 +61,7 @@ fn extend<'ctx>(
 }
 
 /// Emits the cast of floats of type `element` to the 8-bit `format`, two at a time, by an intrinsic that returns two
-/// bytes as an `i16`. Numbers beyond the greatest become the greatest.
+/// bytes as an `i16`. Out-of-range numbers saturate to the largest finite number.
 fn round<'ctx>(
     emit: &Emitter<'_, 'ctx>,
     format: &str,
@@ -88,7 +88,7 @@ fn round<'ctx>(
     }
 }
 
-/// Returns the first element of a pair.
+/// Returns the first element of the vector `pair`, which has type `ty`.
 fn first<'ctx>(
     emit: &Emitter<'_, 'ctx>,
     pair: BasicValueEnum<'ctx>,

@@ -20,7 +20,9 @@ pub(super) fn is_warpgroup_mma(row: &Instruction) -> bool {
     row.name.starts_with(MNEMONIC)
 }
 
-/// The 32-bit registers of a value, which inline assembly updates in place. An instruction may use only the first ones.
+/// The 32-bit registers of an accumulator or of operand A, as values in LLVM IR. Inline assembly takes the registers as
+/// inputs and outputs (tied operands). If an instruction uses fewer registers than the value has, only the first are
+/// here.
 struct TiedRegisters<'ctx> {
     register_values: Vec<BasicValueEnum<'ctx>>,
     registers: Type,
@@ -41,7 +43,8 @@ impl<'ctx> TiedRegisters<'ctx> {
         Ok(Self { register_values, registers, letter })
     }
 
-    /// Appends zeros for the registers that the value has beyond those that the instruction writes.
+    /// Appends zero registers until the value has its full number again, after an instruction that wrote only the first
+    /// ones.
     fn pad_with_zeros(&mut self, emit: &Emitter<'_, 'ctx>) -> Result<(), CompileError> {
         let element = emit.plain_type(Type::Scalar(self.registers.element().unwrap_or(Element::I32)))?;
         self.register_values.resize(self.registers.count() as usize, element.const_zero());
@@ -171,8 +174,8 @@ pub(super) fn wait(emit: &Emitter<'_, '_>, outstanding: u32) -> Result<(), Compi
     emit.ordered_assembly(&text, "~{memory}", &[], &[]).map(|_| ())
 }
 
-/// Emits the registers of accumulators after a wait: they pass through empty assembly, which LLVM keeps behind the
-/// wait.
+/// Passes accumulators through empty inline assembly after a wait and returns them. Because the assembly stays behind
+/// the wait, LLVM cannot move a use of an accumulator before the wait.
 pub(super) fn emit_registers_after_wait<'ctx>(
     emit: &Emitter<'_, 'ctx>,
     values: &[Typed<'ctx>],
@@ -209,8 +212,9 @@ fn register_type(ty: Type) -> Type {
     Type::vector_or_scalar(element, ty.bits() / 32)
 }
 
-/// Returns the mnemonic, and the text after the operands: the signs of A and B, and for 16-bit elements the majorness
-/// of the operands in shared memory.
+/// Splits an instruction's name: returns the mnemonic, and the text of the constant operands at the end. These are
+/// `imm-scale-a` and `imm-scale-b` (1: not negated), and for 16-bit elements the transposition of operands in shared
+/// memory.
 fn mnemonic_and_suffix(row: &Instruction) -> Result<(&str, String), CompileError> {
     let wrong = || CompileError::Backend(format!("`{}` is not a name of a warpgroup MMA", row.name));
     let (rest, lie) = row.name.rsplit_once('.').ok_or_else(wrong)?;

@@ -106,8 +106,8 @@ fn store<'ctx>(emit: &Emitter<'_, 'ctx>, row: &Instruction, operands: &[Typed<'c
     emit.call(&intrinsic(row), &[address.get_type()], &given).map(|_| ())
 }
 
-/// Emits `cp.async` as the intrinsic with the instruction's name. The intrinsic's size operand is zero for inactive
-/// lanes, so that their copy writes zeros.
+/// Emits `cp.async` as the intrinsic with the instruction's name. For a lane whose predicate is false, the source size
+/// is zero, so that its copy writes zeros.
 fn copy<'ctx>(emit: &Emitter<'_, 'ctx>, row: &Instruction, operands: &[Typed<'ctx>]) -> Result<(), CompileError> {
     let bytes = row.name.rsplit('.').next().and_then(|bytes| bytes.parse().ok());
     let (Some(bytes), &[(_, to), (_, from), (_, BasicValueEnum::IntValue(reads))]) = (bytes, operands) else {
@@ -176,7 +176,7 @@ fn version(name: &str) -> u32 {
     match (eight_bit_floats, name.contains(".f16.")) {
         (true, true) => 87,
         (true, false) => 84,
-        // All other later instructions came with a processor whose default version has them.
+        // Other instructions that need a later version exist only on processors whose default version has them.
         (false, _) => 65,
     }
 }

@@ -12,7 +12,8 @@ use tilewright_plugin::CompileError;
 /// Least PTX version, times ten, that has `elect.sync` and mbarriers that expect bytes.
 pub(super) const VERSION: u32 = 80;
 
-/// Max arrivals of a phase, and max bytes that a phase expects: PTX ISA, "Contents of the mbarrier object".
+/// Maximum number of arrivals of one phase of an mbarrier, and of bytes that one phase can expect. Source: PTX ISA,
+/// "Contents of the mbarrier object".
 const MOST: u32 = (1 << 20) - 1;
 
 /// Barrier of all lanes of the warp, which orders their memory accesses.
@@ -29,8 +30,8 @@ pub(super) fn init<'ctx>(
     emit_elected(emit, &format!("mbarrier.init.shared::cta.b64 [$0], {arrivals};"), "r", &operands)
 }
 
-/// Emits `mbarrier.arrive` on one lane, after a barrier of the warp. The current phase then expects `bytes` further
-/// bytes.
+/// Emits `mbarrier.arrive` on one lane, after a barrier of the warp. The arrival also adds `bytes` to the number of
+/// bytes that the current phase waits for.
 pub(super) fn arrive<'ctx>(
     emit: &Emitter<'_, 'ctx>,
     pointer: PointerValue<'ctx>,
@@ -51,13 +52,14 @@ pub(super) fn wait<'ctx>(
     pointer: PointerValue<'ctx>,
     phase: IntValue<'ctx>,
 ) -> Result<(), CompileError> {
-    // Only the lowest bit is a parity.
+    // PTX takes a parity of 0 or 1, so the higher bits of the phase number are cleared.
     let operands = [address(emit, pointer)?, emit.and(phase, 1)?.into()];
     let text = "{ .reg .pred done; again: mbarrier.try_wait.parity.shared::cta.b64 done, [$0], $1; @!done bra again; }";
     emit.ordered_assembly(text, "r,r,~{memory}", &operands, &[]).map(|_| ())
 }
 
-/// Emits `mbarrier.inval` on one lane, after a barrier of the warp, whose other lanes may have waited.
+/// Emits `mbarrier.inval` on one lane. A barrier of the warp comes first, because other lanes of the warp may still
+/// wait at the mbarrier.
 pub(super) fn invalidate<'ctx>(emit: &Emitter<'_, 'ctx>, pointer: PointerValue<'ctx>) -> Result<(), CompileError> {
     emit_elected(emit, "mbarrier.inval.shared::cta.b64 [$0];", "r", &[address(emit, pointer)?])
 }

@@ -46,7 +46,7 @@ pub(crate) fn compile(
     for emit in &options.emit {
         match emit {
             Emit::Intermediate => forms.push(LlvmForm::Intermediate),
-            // The object is assembled from PTX.
+            // `ptxas` assembles the object from the PTX text.
             Emit::Assembly | Emit::Object => forms.push(LlvmForm::Assembly),
             Emit::Functions => {
                 check_functions(target, module)?;

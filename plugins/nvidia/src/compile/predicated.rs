@@ -6,14 +6,14 @@ use tilewright_llvm::values::BasicValueEnum;
 use tilewright_llvm::{Emitter, PredicatedAccess};
 use tilewright_plugin::CompileError;
 
-/// The registers that hold the value of one access, all of one type.
+/// The registers that hold the value of one load or store, all of one type.
 struct AccessRegisters {
-    /// The type of all registers together, with one element for each register. It has as many bits as the value; a byte
-    /// takes a 32-bit register.
+    /// Vector type with one element for each register (a scalar type for one register). It has as many bits as the
+    /// loaded or stored value, except that a byte takes a 32-bit register.
     registers: Type,
-    /// The letter of the registers' constraint in inline assembly.
+    /// Constraint letter of each register in LLVM inline assembly: `h` (16 bits), `r` (32) or `l` (64).
     letter: &'static str,
-    /// The suffix of the mnemonic: the vector width and the type.
+    /// Suffix of the PTX mnemonic `ld` or `st`: vector width and element type, such as `.v4.b32`.
     suffix: String,
 }
 
@@ -43,7 +43,8 @@ impl AccessRegisters {
         self.registers.count() as usize
     }
 
-    /// Returns the registers `$first`, `$first + 1`, ... as an operand.
+    /// Returns the registers as an operand of inline assembly that starts at number `first`: `$first`, or `{$first,
+    /// $first+1, ...}`.
     fn operand(&self, first: usize) -> String {
         match self.count() {
             1 => format!("${first}"),
@@ -79,7 +80,7 @@ impl AccessRegisters {
     }
 }
 
-/// The address of an access in inline assembly.
+/// The address operand of a load or store in inline assembly.
 struct Address<'ctx> {
     space: &'static str,
     value: BasicValueEnum<'ctx>,
@@ -87,7 +88,7 @@ struct Address<'ctx> {
 }
 
 impl<'ctx> Address<'ctx> {
-    /// Returns the address of an access; `None` if the memory is that of another block of the cluster.
+    /// Returns the address of an access; `None` for the shared memory of another block of the cluster.
     fn of(emit: &Emitter<'_, 'ctx>, access: &PredicatedAccess<'ctx>) -> Result<Option<Self>, CompileError> {
         Ok(match access.space {
             MemorySpace::Global => Some(Self { space: "global", value: access.pointer.into(), letter: "l" }),
@@ -99,13 +100,13 @@ impl<'ctx> Address<'ctx> {
     }
 }
 
-/// Returns the access's constant offset as PTX text, such as `+4`, to follow the base address; empty for zero.
+/// Returns the access's constant byte offset as PTX text, such as `+4`, to append to the base address; empty for zero.
 fn offset(access: &PredicatedAccess<'_>) -> String {
     if access.offset == 0 { String::new() } else { format!("{:+}", access.offset) }
 }
 
-/// Emits `@p ld.SPACE {d...}, [address];`, after it has set the destination registers to `other`. Returns the value;
-/// `None` if no single instruction loads it.
+/// Emits `@p ld.SPACE {d...}, [address];`. The destination registers hold `other` before, so lanes whose predicate is
+/// false get `other`. Returns `None` if no single instruction loads a value of this type.
 pub(super) fn load<'ctx>(
     emit: &Emitter<'_, 'ctx>,
     access: &PredicatedAccess<'ctx>,

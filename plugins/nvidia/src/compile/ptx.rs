@@ -54,8 +54,8 @@ impl Ptx<'_> {
         if self.target.tensor.is_some() { Ok(()) } else { Err(no_tensor_memory()) }
     }
 
-    /// Emits a thread synchronization, with a `tcgen05` fence before or after it as requested if a kernel uses tensor
-    /// memory.
+    /// Emits a thread synchronization by calling `synchronise`. If a kernel of the module uses tensor memory, also
+    /// emits the `tcgen05` fences that `[before, after]` requests around it.
     fn emit_fenced_sync(
         &self,
         emit: &Emitter<'_, '_>,
@@ -75,7 +75,7 @@ impl Dialect for Ptx<'_> {
         LlvmTarget {
             triple: "nvptx64-nvidia-cuda".to_owned(),
             cpu: self.target.architecture.clone(),
-            // Without a feature `+ptxNN` LLVM takes the lowest PTX version that has the processor.
+            // Without a feature `+ptxNN`, LLVM takes the lowest PTX version that supports the processor.
             features: self.version.map(|version| format!("+ptx{version}")).unwrap_or_default(),
             global: 1,
             shared: 3,
@@ -98,7 +98,8 @@ impl Dialect for Ptx<'_> {
         if kernel.launch.blocks > 1 {
             attributes.push(("nvvm.cluster_dim".to_owned(), format!("{},1,1", kernel.launch.blocks)));
         }
-        // Static shared memory of a kernel has a lower limit than dynamic shared memory, whose size the launch gives.
+        // If a kernel needs more bytes than static shared memory may have, it uses dynamic shared memory, whose size
+        // the launch passes.
         let fixed = shared_bytes(kernel)? <= u64::from(self.target.shared.static_bytes);
         Ok(KernelForm {
             calling_convention: PTX_KERNEL,
@@ -240,7 +241,7 @@ impl Dialect for Ptx<'_> {
         value: IntValue<'ctx>,
         lane: IntValue<'ctx>,
     ) -> Result<IntValue<'ctx>, CompileError> {
-        // The last operand bounds the source lanes: one segment of the whole warp.
+        // The last operand limits source lanes: here all lanes of the warp are one segment.
         let last = emit.i32(WARP - 1);
         emit.call_i32("llvm.nvvm.shfl.sync.idx.i32", &[emit.i32(ALL_LANES), value, lane, last])
     }
@@ -256,8 +257,8 @@ impl Dialect for Ptx<'_> {
     }
 
     fn barrier(&self, emit: &Emitter<'_, '_>, scope: Scope) -> Result<(), CompileError> {
-        // All of these barriers order memory accesses of their lanes: `barrier.cluster` releases at the arrival and
-        // acquires at the wait.
+        // All these barriers order the memory accesses of their lanes: `barrier.cluster.arrive` releases and
+        // `barrier.cluster.wait` acquires.
         let calls = match scope {
             Scope::Warp => vec![("llvm.nvvm.bar.warp.sync", Some(emit.i32(ALL_LANES)))],
             Scope::Block => vec![("llvm.nvvm.barrier.cta.sync.aligned.all", Some(emit.i32(0)))],
@@ -305,7 +306,8 @@ impl Dialect for Ptx<'_> {
             Queue::Copies => emit.call("llvm.nvvm.cp.async.commit.group", &[], &[]).map(|_| ()),
             Queue::Mma => group::commit(emit),
             Queue::Bulk => self.require_mbarriers().map_err(|_| no_queue(queue)).and_then(|()| bulk::commit(emit)),
-            // Waits for tensor loads and stores are for all of them, so nothing is committed.
+            // `tcgen05.wait` waits for all loads or all stores of tensor memory, so these queues have no groups to
+            // commit.
             Queue::TensorLoads | Queue::TensorStores => self.has_tensor_memory(),
         }
     }

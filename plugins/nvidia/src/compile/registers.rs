@@ -8,7 +8,8 @@ use tilewright_target::Operand;
 /// An LLVM value with its type in the kernel IR.
 pub(super) type Typed<'ctx> = (Type, BasicValueEnum<'ctx>);
 
-/// Returns the type of an operand's registers, and the letter of their constraint in inline assembly.
+/// Returns the type of the registers that hold a register operand (a vector of `i32`, `f32` or `f64`), and the letter
+/// of their constraint in inline assembly.
 pub(super) fn registers(operand: &Operand) -> Result<(Type, char), CompileError> {
     let Operand::Register { element, .. } = operand else {
         return Err(CompileError::Backend("an MMA has an operand that is not in registers".to_owned()));

@@ -22,12 +22,14 @@ pub(super) fn is_used(module: &Module) -> bool {
     module.kernels.iter().any(|kernel| count_allocations(&kernel.body) > 0)
 }
 
-/// Whether a kernel allocates tensor memory exactly once; such a kernel releases the permit to allocate right after.
+/// Whether a kernel allocates tensor memory exactly once. After its only allocation, a kernel gives up the permit to
+/// allocate (`tcgen05.relinquish_alloc_permit`), so that other blocks may allocate.
 pub(super) fn allots_once(kernel: &Kernel) -> bool {
     count_allocations(&kernel.body) == 1
 }
 
-/// Counts the allocations of tensor memory in a region; an allocation in a `for` loop counts twice.
+/// Returns the number of tensor-memory allocations in a region. An allocation in a `for` loop counts twice, because it
+/// may run more than once.
 fn count_allocations(region: &Region) -> u32 {
     let of = |op: &Op| match op {
         Op::TensorAllocate { .. } => 1,
@@ -73,7 +75,7 @@ pub(super) fn commit<'ctx>(emit: &Emitter<'_, 'ctx>, mbarrier: PointerValue<'ctx
     emit_elected(emit, text, "r", &[emit.shared_address(mbarrier)?.into()])
 }
 
-/// Emits a wait for all loads or all stores of tensor memory, depending on the queue; PTX has no wait for a part of
+/// Emits a wait for all loads or all stores of tensor memory, depending on the queue; PTX cannot wait for only some of
 /// them.
 pub(super) fn wait(emit: &Emitter<'_, '_>, queue: Queue) -> Result<(), CompileError> {
     let word = if queue == Queue::TensorLoads { "ld" } else { "st" };
@@ -134,8 +136,8 @@ fn load<'ctx>(
     emit.join(&register_values, register_type, result.after_wait())
 }
 
-/// Emits `tcgen05.mma... [accumulator], a, descriptor, word, [scales of a], [scales of b], predicate;` on one lane.
-/// Operand A is a matrix descriptor, or an address if it is in tensor memory.
+/// Emits `tcgen05.mma... [accumulator], a, b, instruction descriptor, [scales of a], [scales of b], predicate;` on one
+/// lane. Operand B is a matrix descriptor; so is operand A, or an address if A is in tensor memory.
 fn emit_mma<'ctx>(
     emit: &Emitter<'_, 'ctx>,
     row: &Instruction,
@@ -173,7 +175,8 @@ fn emit_mma<'ctx>(
     emit_effect(emit, &text, &format!("{constraints}r,"), &values)
 }
 
-/// Returns the instruction descriptor, which is a constant of the instruction; `None` if the instruction has none.
+/// Returns the value of an instruction's constant operand: the instruction descriptor of an MMA, or the distance in
+/// columns of the two ranges of `16x32bx2`. `None` if the instruction has no such operand.
 fn constant(row: &Instruction) -> Option<u32> {
     row.operands.iter().find_map(|operand| match operand {
         Operand::Constant { value, .. } => u32::try_from(*value).ok(),
@@ -181,8 +184,8 @@ fn constant(row: &Instruction) -> Option<u32> {
     })
 }
 
-/// Returns the mnemonic of a `tcgen05.mma`: the part of the instruction's name before the sizes; `None` for other
-/// names.
+/// Returns the PTX mnemonic at the start of a `tcgen05.mma` instruction's name, which ends before the sizes `.mMnNkK`;
+/// `None` for other names.
 fn mnemonic(name: &str) -> Option<&str> {
     let kind = name.find(".kind::")? + ".kind::".len();
     let is_size = |&(at, _): &(usize, &str)| name[at + 2..].starts_with(|digit: char| digit.is_ascii_digit());
@@ -190,7 +193,7 @@ fn mnemonic(name: &str) -> Option<&str> {
     Some(&name[..end])
 }
 
-/// Returns the text `{$from,...}` of `count` consecutive operands of inline assembly.
+/// Returns the text `{$from, $from+1, ...}` of `count` consecutive operands of inline assembly.
 fn registers(from: usize, count: usize) -> String {
     let all: Vec<_> = (from..from + count).map(|index| format!("${index}")).collect();
     format!("{{{}}}", all.join(","))
@@ -201,7 +204,7 @@ fn register_type(ty: Type) -> Type {
     Type::vector_or_scalar(Element::I32, ty.bits() / 32)
 }
 
-/// Emits assembly without results that a whole warp executes; each constraint ends with a comma.
+/// Emits inline assembly without results, for a whole warp. `constraints` is empty or ends with a comma.
 fn emit_effect<'ctx>(
     emit: &Emitter<'_, 'ctx>,
     text: &str,

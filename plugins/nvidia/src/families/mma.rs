@@ -6,10 +6,10 @@
 use tilewright_layout::families::cluster::{TileMode, identity_modes, row_major, tensor_layout};
 use tilewright_layout::{Axes, Dim, FamilyError, FamilySpec, IntVec, LinearLayout};
 
-/// The parameters of a layout: the instruction's tile, and its repetition over warps and blocks.
+/// Parameters of an `nvidia_mma` layout: the instruction's tile, and how warps and blocks repeat it.
 struct Mma {
     warp_group: bool,
-    /// Number of rows and of columns of one instruction's result, in one warp.
+    /// Number of rows and columns of one warp's part of an instruction's result.
     tile: [u64; 2],
     warps: IntVec,
     cluster: Vec<Vec<u64>>,
@@ -48,19 +48,19 @@ impl Mma {
         Ok(Self { warp_group, tile, warps, cluster })
     }
 
-    /// Returns the axes along which consecutive warps go, the fastest first: rows for the warps of a warpgroup, columns
-    /// for single warps.
+    /// Returns the tensor axes along which consecutive warps go, the fastest first: for a warpgroup rows come first,
+    /// for `mma.sync` columns.
     fn warp_order(&self, rank: usize) -> Axes {
         if self.warp_group { (0..rank).collect() } else { row_major(rank) }
     }
 
-    /// Whether the result tile is 8x8. Only `mma.sync` for f64 has such results; its operands have half-size tiles.
+    /// Whether the result tile is 8x8. Only `mma.sync` for f64 has this tile; its operand tiles are smaller, too.
     fn is_narrow(&self) -> bool {
         !self.warp_group && self.tile == [8, 8]
     }
 }
 
-/// Returns the layout of the result for a tensor of this shape.
+/// Returns the register layout of the MMA result for a tensor of this shape.
 pub(super) fn result(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, FamilyError> {
     let rank = matrix_rank(spec, shape)?;
     let mma = Mma::read(spec, rank)?;

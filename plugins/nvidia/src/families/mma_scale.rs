@@ -29,8 +29,8 @@ pub(super) fn registers(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout
     build().map_err(|error| FamilyError::of_layout(&spec.name, &error))
 }
 
-/// Returns the tile of one warp, with all of K in registers. The four lanes of a quad hold the scales of one column of
-/// B or of two rows of A.
+/// Returns the layout of the scales of one warp, with all of K in registers. The four lanes of a quad hold the scales
+/// of one column of B, or of two rows of A that are eight apart.
 fn tile(is_left: bool, shape: &[u64]) -> Result<LinearLayout, LayoutError> {
     let (rank, rows) = (shape.len(), shape.len() - 2);
     let in_quad = if is_left { 8 } else { 0 };
@@ -46,8 +46,8 @@ fn tile(is_left: bool, shape: &[u64]) -> Result<LinearLayout, LayoutError> {
     LinearLayout::from_bases(&[(Dim::REGISTER, Vec::new()), (Dim::LANE, lanes)], &sizes)?.direct_sum(&along)
 }
 
-/// Returns the layout of the warps, in the order of the result's warps. Warps that differ along the other operand's
-/// axis hold replicas.
+/// Returns the layout of the scales over warps, in the order of the warps of the MMA's result. Warps that differ only
+/// along the other operand's axis hold replicas.
 fn spread(is_left: bool, warps: &[u64]) -> Result<LinearLayout, LayoutError> {
     let rank = warps.len();
     let own = if is_left { rank - 2 } else { rank - 1 };

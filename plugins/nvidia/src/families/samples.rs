@@ -38,7 +38,7 @@ fn generation(architecture: &str) -> u32 {
     digits.parse::<u32>().map_or(0, |capability| capability / 10 * 10)
 }
 
-/// The largest matrix instruction with all operands in registers, for each element width in bits.
+/// For each element width in bits, the largest MMA whose operands are all in registers.
 #[derive(Debug, Clone, Default)]
 pub(super) struct LargestMmas(BTreeMap<u32, SampleMma>);
 
@@ -68,7 +68,7 @@ struct SampleMma {
     m: i64,
     n: i64,
     k: i64,
-    /// Number of elements that are adjacent along K in a lane.
+    /// Number of adjacent elements along K in a lane, as the layout parameter `k_width`.
     width: i64,
 }
 
@@ -81,8 +81,7 @@ impl SampleMma {
                 _ => None,
             })
         };
-        // Returns `None` for an MMA with an operand in shared memory; shared-memory layouts have samples of their own
-        // below.
+        // An MMA with an operand in shared memory has no register layout for it; `None` skips such an MMA.
         let ((bits, a), _, (_, d)) = (operand("a")?, operand("b")?, operand("d")?);
         let size = |layout: &LinearLayout, axis| 1i64 << layout.out_bits(Dim::tensor(axis));
         let (m, n, k) = (size(d, 0), size(d, 1), size(a, 1));
@@ -159,7 +158,7 @@ fn scales(use_case: SampleUse) -> [SampleLayout; 2] {
     [SampleLayout::new("mma-scale-a", of(0)), SampleLayout::new("mma-scale-b", of(1))]
 }
 
-/// Returns the parameters of the shared-memory layout that bulk tensor copies write with the widest swizzle.
+/// Returns the parameters of the widest-swizzle `nvmma_shared` layout, which bulk tensor copies (TMA) write.
 fn bulk_copied(element_bits: u32) -> FamilySpec {
     FamilySpec::new("nvmma_shared")
         .with("swizzling_byte_width", 128i64)

@@ -15,13 +15,14 @@ use tilewright_layout::{
 /// Max elements along one axis of one bulk tensor copy.
 const LARGEST_BOX: u64 = 256;
 
-/// The parameters of a layout: its swizzle, elements and cluster.
+/// Parameters of an `nvmma_shared` layout: its swizzle, elements and cluster.
 struct Swizzle {
     /// Bytes of a row of the core, the swizzle width; zero without a swizzle.
     bytes: u64,
     element_bits: u64,
     transposed: bool,
-    /// Whether every second group of eight offsets repeats the group before it (padded fp4).
+    /// Whether 4-bit elements are padded (`fp4Padded`): of sixteen consecutive offsets, the upper eight repeat the
+    /// lower eight.
     padded: bool,
     cluster: Vec<Vec<u64>>,
 }
@@ -64,8 +65,8 @@ impl Swizzle {
         Ok(swizzle)
     }
 
-    /// Returns the widest swizzle that the rows of a block fill, as Gluon's `get_default_for` chooses it; zero if the
-    /// block has fewer than eight rows.
+    /// Returns the widest swizzle, in bytes, whose rows a tensor of shape `block` fills, as Gluon's `get_default_for`
+    /// chooses it. Returns zero if the block has fewer than eight rows or narrow rows.
     fn widest_swizzle(&self, block: &[u64]) -> u64 {
         let mut share = block.to_vec();
         for basis in &self.cluster {
@@ -83,21 +84,21 @@ impl Swizzle {
         [128, 64, 32].into_iter().find(fits).unwrap_or(0)
     }
 
-    /// Returns the number of elements in a row of the core.
+    /// Returns the number of elements along a row of the core (the eight rows that a swizzle permutes).
     fn columns(&self) -> u64 {
         let columns = 8 * self.bytes.max(16) / self.element_bits;
         if self.padded { columns / 2 } else { columns }
     }
 
-    /// Returns the number of different permutations that the swizzle applies to the units of a row.
+    /// Returns the number of different permutations that the swizzle applies to the 16-byte chunks of a row.
     fn phases(&self) -> u64 {
         (self.bytes / 16).max(1)
     }
 
-    /// Returns the layout of the core: eight rows of [`Self::columns`] elements.
+    /// Returns the layout of the core, the smallest swizzled tile: eight rows of [`Self::columns`] elements.
     fn core(&self) -> Result<LinearLayout, LayoutError> {
         let stored = 8 * self.bytes.max(16) / self.element_bits;
-        // Of sixteen offsets of padded elements the upper eight repeat the lower ones.
+        // Offsets 8 to 15 of each sixteen repeat the elements of offsets 0 to 7 if elements are padded.
         let padded_column = |column: u64| if self.padded { column / 16 * 8 + column % 8 } else { column };
         let along = (0..stored.trailing_zeros()).map(|bit| padded_column(1 << bit) << 3);
         let rows_per_phase = 8 / self.phases();
@@ -110,7 +111,8 @@ impl Swizzle {
     }
 }
 
-/// Returns the bits of the element type `dtype`, which its name states first: `float16`, `float8e5`, `i8`.
+/// Returns the bits of the element type that the parameter `dtype` names: the first number in it, such as 16 for
+/// `float16` and 8 for `float8e5`.
 fn element_bits(read: &Parameters<'_>) -> Result<u64, FamilyError> {
     let Some(FamilyAttribute::Text(name)) = read.optional(&["dtype"]) else {
         return Err(read.wrong("dtype", "must be an element type, such as `float16`"));
@@ -127,25 +129,26 @@ pub(super) fn swizzled(spec: &FamilySpec, shape: &[u64]) -> Result<MemoryLayout,
     Ok(MemoryLayout { linear, padding: Vec::new(), alignment: Some(128 * swizzle.phases() as u32) })
 }
 
-/// Returns the layout of the part of a tensor of `shape` that one block has; `share` has the sizes of the part.
+/// Returns the layout of one block's part of a tensor of `shape`; `share` has the sizes of this part.
 fn block(spec: &FamilySpec, swizzle: &Swizzle, share: &[u64], shape: &[u64]) -> Result<LinearLayout, FamilyError> {
     let failed = |error: LayoutError| FamilyError::of_layout(&spec.name, &error);
     let contiguous = if swizzle.transposed { 0 } else { share.len() - 1 };
-    // A padded element counts twice.
+    // A padded 4-bit element takes twice the space, so a copy's box holds half as many.
     let largest = |axis| if swizzle.padded && axis == contiguous { LARGEST_BOX / 2 } else { LARGEST_BOX };
     let copied: IntVec = share.iter().enumerate().map(|(axis, &size)| size.min(largest(axis))).collect();
     let tile = if swizzle.bytes == 0 {
         plain(&copied, swizzle.transposed)
     } else {
         let copied = box_shape(spec, swizzle, copied, shape)?;
-        // Boxes of two axes follow each other along the rows, whatever their height.
+        // Boxes of a 2-D tensor follow each other along the rows, so the core alone determines the layout, whatever the
+        // height of a box.
         if copied.len() == 2 && !swizzle.transposed { swizzle.core() } else { swizzled_box(swizzle, &copied) }
     };
     tile.and_then(|tile| fit_to_shape(&tile, share, Dim::OFFSET)).map_err(failed)
 }
 
-/// Returns the shape of one copy's box: `copied`, the largest box along each axis, made as wide as the core along the
-/// contiguous axis. Fails if a block's part of the tensor is smaller than the core.
+/// Returns the shape of the box of one bulk tensor copy. `copied` has the largest box size along each axis; along the
+/// contiguous axis, the result is as wide as the core. Fails if a block's part of the tensor is smaller than the core.
 fn box_shape(spec: &FamilySpec, swizzle: &Swizzle, mut copied: IntVec, shape: &[u64]) -> Result<IntVec, FamilyError> {
     let rank = copied.len();
     let too_small = |message: String| FamilyError::Shape { family: spec.name.clone(), shape: shape.to_vec(), message };
@@ -183,8 +186,8 @@ fn plain(copied: &[u64], transposed: bool) -> Result<LinearLayout, LayoutError> 
     })
 }
 
-/// Returns the layout of one copy's box of the shape `copied`: the core, repeated along all axes but the contiguous
-/// one.
+/// Returns the layout of the box, of shape `copied`, of one bulk tensor copy: the core, repeated along all axes except
+/// the contiguous one.
 fn swizzled_box(swizzle: &Swizzle, copied: &[u64]) -> Result<LinearLayout, LayoutError> {
     let rank = copied.len();
     let contiguous = if swizzle.transposed { 0 } else { rank - 1 };
@@ -197,7 +200,7 @@ fn swizzled_box(swizzle: &Swizzle, copied: &[u64]) -> Result<LinearLayout, Layou
     let row_minor = filled.transpose_outs(&[Dim::tensor(1), Dim::tensor(0)])?;
     let mut split = row_minor.reshape_outs(&sized(&others))?;
     if swizzle.transposed {
-        // Triton counts the rows with the last axis the slowest, and then interprets them as row-major.
+        // Triton numbers the rows with the last axis as the slowest, but then treats the numbers as row-major.
         let counted: Vec<_> = others[1..].iter().chain(&others[..1]).copied().collect();
         let dims: Vec<_> = sized(&counted).into_iter().map(|(dim, _)| dim).collect();
         split = split.transpose_outs(&dims)?.reshape_outs(&sized(&others))?;

@@ -10,14 +10,14 @@ use tilewright_layout::{Dim, FamilyAttribute, FamilyError, FamilySpec, LayoutErr
 
 /// Number of rows of tensor memory.
 const ROWS: u64 = 128;
-/// Number of rows that hold scales; each warp's 32 rows hold a replica of them.
+/// Number of rows of tensor memory that hold different scales; the 32 rows of each warp hold a replica.
 const SCALE_ROWS: u64 = 32;
-/// Number of scales of one row that share a 32-bit column.
+/// Number of scales of one row of A or column of B that are packed in a 32-bit column.
 const SCALES_PACKED: u64 = 4;
 /// Number of 32-bit columns of tensor memory.
 const COLUMNS: u64 = 512;
 
-/// The tile of one matrix instruction in tensor memory: its rows and columns, and the distance of its columns.
+/// The tile of one matrix instruction in tensor memory: its numbers of rows and columns, and the stride of its columns.
 struct Tiling {
     rows: u64,
     columns: u64,
@@ -61,12 +61,12 @@ impl Tiling {
         Ok(Self { rows, columns, stride: if padded { 2 } else { stride }, paired })
     }
 
-    /// Returns the layout of the part of a tensor, of size `share`, that one block has: one tile, repeated down the
-    /// rows, then along the columns.
+    /// Returns the layout of one block's part of a tensor; `share` has the sizes of the part. The tile is repeated down
+    /// the rows, then along the columns.
     fn over(&self, share: [u64; 2]) -> Result<LinearLayout, LayoutError> {
         let columns = self.columns.min(share[1]);
         let mut covered = [self.rows, columns];
-        // Rows 16 to 31 of a warp hold the next tile, if there is one.
+        // A 64-row tile uses rows 0 to 15 of each warp; rows 16 to 31 hold the next tile, if the tensor has one.
         let next = (self.rows < ROWS && !self.paired).then(|| next_tile(&mut covered, share));
         let mut rows: Columns = (0..self.rows.trailing_zeros()).map(|bit| 1 << bit).collect();
         let mut along: Columns = (0..self.stride.trailing_zeros()).map(|_| 0).collect();
@@ -105,7 +105,7 @@ fn wrong_shape(spec: &FamilySpec, shape: &[u64], message: String) -> FamilyError
     FamilyError::Shape { family: spec.name.clone(), shape: shape.to_vec(), message }
 }
 
-/// Returns the layout of the cluster's blocks, and the size of the part that each block has of a tensor of `shape`.
+/// Returns the layout of the cluster's blocks, and the sizes of the part of a tensor of `shape` that each block holds.
 fn blocks(spec: &FamilySpec, shape: &[u64]) -> Result<(LinearLayout, [u64; 2]), FamilyError> {
     if shape.len() != 2 {
         return Err(wrong_shape(spec, shape, "tensor memory has tensors of two axes only".to_owned()));
@@ -122,7 +122,7 @@ fn of_cluster(block: &LinearLayout, cluster: &LinearLayout) -> Result<LinearLayo
     if cluster.in_bits(Dim::BLOCK) == 0 { Ok(block.clone()) } else { block.direct_sum(cluster) }
 }
 
-/// Returns the layout of an accumulator or operand for a tensor of this shape.
+/// Returns the tensor-memory layout of an accumulator or operand for a tensor of this shape.
 pub(super) fn values(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, FamilyError> {
     let tiling = Tiling::read(spec)?;
     let (cluster, share) = blocks(spec, shape)?;
@@ -137,7 +137,8 @@ pub(super) fn values(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, F
     clustered.map_err(|error| FamilyError::of_layout(&spec.name, &error))
 }
 
-/// Returns the layout of an operand's scales: rows of A or columns of B, by scale blocks along K.
+/// Returns the tensor-memory layout of an operand's scales, for a tensor with one row for each row of A or column of B,
+/// and one column for each scale block along K.
 pub(super) fn scales(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, FamilyError> {
     let read = spec.parameters();
     let along_first = match read.optional(&["block_rep_order"]) {
@@ -150,7 +151,7 @@ pub(super) fn scales(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, F
     read.finish()?;
     let (cluster, share) = blocks(spec, shape)?;
     let (down, along) = (Dim::tensor(0), Dim::tensor(1));
-    // One block of scales is 64 x 4; two that follow each other down the rows stay together.
+    // One block of scales has 64 rows and 4 columns; if there are more rows, two blocks stay together.
     let together = if share[0] > 2 * SCALE_ROWS { 4 } else { 2 };
     let further = LinearLayout::identity((share[0] / SCALE_ROWS / together).max(1), Dim::COL, down);
     let beside = LinearLayout::identity((share[1] / SCALES_PACKED).max(1), Dim::COL, along);

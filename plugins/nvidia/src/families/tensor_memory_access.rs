@@ -34,8 +34,8 @@ pub(crate) fn atom(variant: &str) -> Option<Atom> {
     Some(Atom { registers, lanes, columns, all_rows: variant == "32x32b" })
 }
 
-/// Returns the layout of the registers for a tensor of this shape. `all` resolves the layout of the tensor memory,
-/// which is a parameter of `spec`.
+/// Returns the layout of the registers that access a tensor of this shape in tensor memory. `all` resolves the
+/// tensor-memory layout, which is the parameter `memory` of `spec`.
 pub(super) fn registers(spec: &FamilySpec, shape: &[u64], all: &dyn Families) -> Result<LinearLayout, FamilyError> {
     let read = spec.parameters();
     let FamilyAttribute::Spec(memory) = read.required(&["memory"])? else {
@@ -65,7 +65,7 @@ pub(super) fn registers(spec: &FamilySpec, shape: &[u64], all: &dyn Families) ->
         return Err(read.wrong("memory", "is not a layout of tensor memory"));
     };
     let failed = |error: LayoutError| FamilyError::of_layout(&spec.name, &error);
-    // Another shape of the same memory may be valid, so the error names the shape.
+    // The same parameters may be valid for another shape, so the error names the shape.
     let unfit = |message: String| FamilyError::Shape { family: spec.name.clone(), shape: shape.to_vec(), message };
     let (neighbours, words) = in_words(&memory, bits).map_err(failed)?.ok_or_else(|| {
         unfit(format!("columns of `memory` have elements of {bits} bits neither packed nor one per word"))
@@ -80,8 +80,9 @@ pub(super) fn registers(spec: &FamilySpec, shape: &[u64], all: &dyn Families) ->
     clustered.and_then(|clustered| clustered.transpose_outs(&dims)).map_err(failed)
 }
 
-/// Returns how many adjacent elements of `bits` bits one 32-bit register packs, and the memory layout with such
-/// registers as columns. `None` if no instruction moves elements at their distance in memory.
+/// Splits a tensor-memory layout into 32-bit words. Returns how many adjacent elements of `bits` bits one register
+/// packs, and the layout with one column for each register. Returns `None` if no instruction moves elements at the
+/// stride that they have.
 fn in_words(memory: &LinearLayout, bits: u64) -> Result<Option<(u64, LinearLayout)>, LayoutError> {
     let column = Dim::tensor(1);
     let mut packed = 1;
@@ -94,7 +95,7 @@ fn in_words(memory: &LinearLayout, bits: u64) -> Result<Option<(u64, LinearLayou
         packed *= 2;
     }
     let column_stride = 32 / (bits * packed);
-    // A single column is padded to the word that it occupies alone.
+    // A layout with a single column has no stride, so its word needs no check.
     if column_stride == 1 || rest.in_bits(Dim::COL) == 0 {
         return Ok(Some((packed, rest)));
     }
@@ -109,11 +110,11 @@ fn in_words(memory: &LinearLayout, bits: u64) -> Result<Option<(u64, LinearLayou
     Ok(rest.divide_left(&empty).map(|quotient| (packed, quotient)))
 }
 
-/// Returns the layout of the elements that registers, lanes and warps access through the instruction, repeated over all
-/// columns of the memory; `None` if the instruction does not fit the memory.
+/// Returns the layout of the elements that each register, lane and warp accesses if the instruction `atom` is repeated
+/// over all columns of the memory. Returns `None` if the instruction does not fit the memory.
 fn through(memory: &LinearLayout, atom: &Atom, warps: u64) -> Result<Option<LinearLayout>, LayoutError> {
     let columns = 1u64.checked_shl(memory.in_bits(Dim::COL)).unwrap_or(0);
-    // A location, row and column packed, must fit a word.
+    // Rows and columns are packed in one index, which must fit 64 bits.
     Space::of_sizes(&[(Dim::ROW, ROWS), (Dim::COL, columns)])?;
     if columns < atom.columns {
         return Ok(None);
@@ -141,7 +142,7 @@ fn through(memory: &LinearLayout, atom: &Atom, warps: u64) -> Result<Option<Line
     let tiled = groups.min(missing);
     let own = missing / tiled;
     let mut more: Columns = column_positions(atom.columns, own).collect();
-    // If rows 16 to 31 of a warp hold nothing, lanes 16 to 31 access the upper half of the columns (`16x32bx2`).
+    // If rows 16 to 31 of each warp hold no elements, lanes 16 to 31 access the upper half of the columns (`16x32bx2`).
     if atom.all_rows
         && upper_rows_are_empty
         && let Some(top) = more.pop()
@@ -160,8 +161,8 @@ fn through(memory: &LinearLayout, atom: &Atom, warps: u64) -> Result<Option<Line
     layout.compose(memory).map(Some)
 }
 
-/// Returns the bases of `count` columns from column `first` on, both powers of two, in packed locations (row + 128 *
-/// column).
+/// Returns the bases for `count` columns from column `first` on, both powers of two. A location is packed as row + 128
+/// * column.
 fn column_positions(first: u64, count: u64) -> impl Iterator<Item = u64> {
     (0..count.trailing_zeros()).map(move |bit| (ROWS * first) << bit)
 }

@@ -20,12 +20,12 @@ use tilewright_layout::{AttributeSyntax, Families, FamilyError, FamilySpec, Layo
 #[derive(Debug, Clone, Default)]
 pub struct NvidiaFamilies {
     architecture: String,
-    /// The architecture's largest MMAs, which the samples are for; computed at first use.
+    /// The architecture's largest MMAs, from which the sample layouts are built; computed at first use.
     largest_mmas: OnceLock<LargestMmas>,
 }
 
 impl NvidiaFamilies {
-    /// Creates the families, with the sample layouts of this architecture.
+    /// Creates the families of this plugin; sample layouts are for `architecture`.
     #[must_use]
     pub fn of(architecture: &str) -> Self {
         Self { architecture: architecture.to_owned(), largest_mmas: OnceLock::new() }

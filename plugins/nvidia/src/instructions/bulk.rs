@@ -13,13 +13,13 @@ const SOURCE: &str = "PTX ISA, cp.async.bulk and cp.async.bulk.tensor; CUDA Driv
 /// Prefix of the names of bulk copies; such a name is the mnemonic.
 pub(crate) const MNEMONIC: &str = "cp.async.bulk";
 
-/// Max elements of a box along an axis: `boxDim` of cuTensorMapEncodeTiled.
+/// Maximum elements of a box along one axis, the limit of `boxDim` of `cuTensorMapEncodeTiled`.
 const LARGEST_BOX: u32 = 256;
 
 /// Alignment in bytes that addresses, strides and sizes of bulk copies need.
 const BULK_ALIGNMENT: u32 = 16;
 
-/// Returns the bulk copies of a compute capability (times ten); none before 90.
+/// Returns the bulk copies that `capability` (compute capability times ten) offers; none before 90.
 pub(super) fn rows(capability: u32) -> Vec<Instruction> {
     if capability < 90 {
         return Vec::new();
@@ -78,8 +78,8 @@ fn coordinates(rank: u32) -> impl Iterator<Item = Operand> {
     (0..rank).map(|_| Operand::Coordinate)
 }
 
-/// Returns the box operand of a bulk tensor copy. A swizzled box has rows as wide as the swizzle; hardware also allows
-/// narrower rows, with gaps behind them.
+/// Returns the operand that describes a tensor copy's box, for a tensor of `rank` axes. A swizzled box has rows as wide
+/// as the swizzle; narrower rows, which leave gaps, are not listed.
 fn box_operand(rank: u32) -> TensorCopyOperand {
     let box_layout = |width: u32| TensorCopyLayout {
         name: swizzle::name(width),

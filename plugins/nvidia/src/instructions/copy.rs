@@ -8,7 +8,7 @@ const SOURCE: &str = "PTX ISA, cp.async: sizes, cache operators, src-size; cp.as
 
 const LANES: u64 = 32;
 
-/// Cache operator and size in bytes of each copy: `.cg` bypasses L1 and requires 16 bytes.
+/// Cache operator and size in bytes of each `cp.async`: `.cg` bypasses L1 and requires 16 bytes.
 const COPIES: [(&str, u32); 4] = [("cg", 16), ("ca", 16), ("ca", 8), ("ca", 4)];
 
 pub(super) fn rows(capability: u32) -> Vec<Instruction> {

@@ -2,7 +2,7 @@
 //! Some architectures also move transposed matrices of 8-bit elements.
 //!
 //! Every row of a matrix is a segment, 16 consecutive bytes of shared memory. The lane that gives a segment's address
-//! is not one of those that hold its elements.
+//! usually does not hold the segment's elements.
 
 use tilewright_layout::{Bases, Dim, LayoutError, LinearLayout};
 use tilewright_target::{Completion, Instruction, InstructionKind, Operand, Semantics};
@@ -30,9 +30,9 @@ pub(super) fn rows(architecture: &str, capability: u32) -> Vec<Instruction> {
     rows
 }
 
-/// Returns the instruction `name` that moves transposed `shape` matrices of 8-bit elements. A 32-bit register holds two
-/// adjacent rows of two columns that are eight apart. Segments are numbered by the lane that addresses them, from top
-/// to bottom.
+/// Returns the instruction `name` (`ldmatrix` or `stmatrix`) for transposed `shape` matrices of 8-bit elements. A
+/// 32-bit register holds two adjacent rows of two columns that are eight apart. Segments (16-byte rows in shared
+/// memory) are numbered by the lane that addresses them, from top to bottom.
 fn of_bytes(name: &str, shape: &str, matrices: u64) -> Result<Instruction, LayoutError> {
     let is_load = name == "ldmatrix";
     // In a matrix of sixteen rows, a lane's second register holds the next two rows. With more matrices, or matrices of

@@ -8,7 +8,8 @@ use super::numerics;
 
 const SOURCE: &str = "PTX ISA, warp-level matrix multiply-accumulate: register fragments of mma";
 
-/// Instructions that came with one compute capability: [M, N, K], and element types of d, a, b and c.
+/// MMAs that exist from compute capability `since` (times ten) on: all combinations of `shapes` ([M, N, K]) with
+/// `types` (element types of d, a, b and c).
 struct Group {
     since: u32,
     shapes: &'static [[u64; 3]],
@@ -60,7 +61,7 @@ pub(super) fn rows(capability: u32) -> Vec<Instruction> {
 }
 
 fn plain(capability: u32, [m, n, k]: [u64; 3], types: [&str; 4]) -> Result<Instruction, LayoutError> {
-    // MMAs of single bits count positions at which both bits are set.
+    // With the suffix `and.popc`, an MMA of single bits counts the positions where both bits are set.
     let suffix = if types[1] == "b1" { ".and.popc" } else { "" };
     let row = row(format!("mma.sync.aligned.m{m}n{n}k{k}.row.col.{}{suffix}", types.join(".")), [m, n, k], types)?;
     Ok(Instruction { numerics: numerics::of(capability, types[1], bits(types[1])), ..row })
@@ -74,7 +75,8 @@ fn saturating(row: &Instruction) -> Option<Instruction> {
     (!types.starts_with("b1")).then_some(row)
 }
 
-/// Single-bit MMAs that count differing bits (xor): compute capability times ten, and [M, N, K].
+/// Single-bit MMAs that count differing bits (`xor.popc`): the first compute capability that has each (times ten), and
+/// [M, N, K].
 const BITS: [(u32, [u64; 3]); 3] = [(75, [8, 8, 128]), (80, [16, 8, 128]), (80, [16, 8, 256])];
 
 fn xor_popc([m, n, k]: [u64; 3]) -> Result<Instruction, LayoutError> {
@@ -83,7 +85,7 @@ fn xor_popc([m, n, k]: [u64; 3]) -> Result<Instruction, LayoutError> {
     Ok(Instruction { semantics: Semantics::CountDifferent, ..row })
 }
 
-/// Returns the instruction `d = a * b + c` with this name, sizes and element types; its numerics are not set.
+/// Returns the instruction `d = a * b + c` with this name, sizes M, N and K, and element types; its numerics are unset.
 pub(super) fn row(name: String, [m, n, k]: [u64; 3], [d, a, b, c]: [&str; 4]) -> Result<Instruction, LayoutError> {
     Ok(Instruction {
         name,
@@ -113,12 +115,13 @@ fn bits(element: &str) -> u32 {
         "f16" | "bf16" => 16,
         "s4" | "u4" | "e2m1" => 4,
         "b1" => 1,
-        // Six-bit types also occupy bytes.
+        // Types of six bits also take a byte for each element.
         _ => 8,
     }
 }
 
-/// Returns the number of elements adjacent along K in a lane: those of one 32-bit register, at least one.
+/// Returns the number of elements of `bits` bits that are adjacent along K in a lane: as many as a 32-bit register
+/// holds, at least one.
 fn width(bits: u32) -> u64 {
     u64::from(32 / bits).max(1)
 }

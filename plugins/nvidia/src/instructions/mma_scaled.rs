@@ -10,13 +10,15 @@ use tilewright_target::Instruction;
 
 use super::mma::{register, row};
 
-/// Element types that occupy a byte for each element.
+/// Element types of four, six or eight bits that take a byte for each element; four-bit types are left out.
 const BYTES: [&str; 4] = ["e4m3", "e5m2", "e3m2", "e2m3"];
 
-/// Block-scaled MMAs of packed four-bit elements: the kind, the number of scales along K, and the type of the scales.
+/// Block-scaled MMAs of packed four-bit elements: the kind, the number of scales along K for each row, and the type of
+/// the scales.
 const NIBBLES: [(&str, u64, &str); 3] = [("mxf4", 2, "ue8m0"), ("mxf4nvf4", 2, "ue8m0"), ("mxf4nvf4", 4, "ue4m3")];
 
-/// Returns the instructions of an architecture; none unless the architecture has architecture-specific MMAs.
+/// Returns the instructions of an architecture; none unless it is an architecture-specific `sm_12x` target such as
+/// `sm_120a`.
 pub(super) fn rows(architecture: &str) -> Vec<Instruction> {
     if !architecture.starts_with("sm_12") || !architecture.ends_with('a') {
         return Vec::new();
@@ -49,10 +51,10 @@ fn scaled(
     Ok(row)
 }
 
-/// Returns the layout of an operand's scales: a lane holds the `count` scales of one row of A or column of B in the
-/// bytes of a register. Of the four lanes of a result row, the first two hold the scales of two rows of A, and the
-/// first holds those of a column of B; the other lanes hold replicas. Zero byte and thread selectors name these bytes
-/// and lanes.
+/// Returns the layout of an operand's scales: a lane holds the `count` scales of one row of A, or of one column of B,
+/// in the bytes of a register. Of the four lanes that share a result row, the first two hold the scales of two rows of
+/// A, and the first holds the scales of a column of B; the other lanes hold replicas. The instruction's byte and thread
+/// selectors are zero, which selects these bytes and lanes.
 fn scales(rows: u64, lanes: &[u64], count: u64) -> Result<LinearLayout, LayoutError> {
     let lanes: Bases = lanes.iter().map(|&row| vec![row, 0]).collect();
     let along = tile_from_identities(&[0, 1], &[(Dim::REGISTER, count, 1)])?;

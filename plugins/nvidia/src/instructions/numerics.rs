@@ -6,10 +6,11 @@ use tilewright_target::{Evidence, Numerics, Summation};
 const SOURCE: &str = "Xie et al., MMA-Sim, arXiv 2511.10909, as on hardware of compute capability 8.0, 8.9, 9.0, 10.0 and \
                       12.0; Fasi et al., Numerical behavior of NVIDIA tensor cores (2021)";
 
-/// Compute capabilities, times ten, that the experiments measured.
+/// Compute capabilities, times ten, of the GPUs that the published experiments measured.
 const MEASURED: [u32; 6] = [75, 80, 89, 90, 100, 120];
 
-/// Returns the numerics of `mma` for operands of an element type of `bits` bits; `None` for integers.
+/// Returns the numerics of `mma` on a compute capability (times ten), for operands of type `element` with `bits` bits;
+/// `None` for integers, which are added exactly.
 pub(super) fn of(capability: u32, element: &str, bits: u32) -> Option<Numerics> {
     let summation = match element {
         "s8" | "u8" | "s4" | "u4" | "b1" => return None,
@@ -37,9 +38,9 @@ pub(super) fn in_tensor_memory(element: &str, bits: u32) -> Option<Numerics> {
     of(100, element, bits).map(|numerics| Numerics { evidence: Evidence::Assumed, source, ..numerics })
 }
 
-/// Returns a summation of groups of products. A group has as many products as `bytes` bytes of A have elements, of
-/// `bits` bits each, along K. Terms are aligned to the group's greatest exponent and keep `fraction` bits; the group's
-/// sum keeps `kept` bits.
+/// Returns a summation in groups of products. A group covers `bytes` bytes of A along K, in elements of `bits` bits.
+/// All products of a group are aligned to its largest exponent and truncated to `fraction` fraction bits; the sum of
+/// the group keeps `kept` bits.
 fn aligned(bytes: u32, bits: u32, fraction: u32, kept: u32) -> Summation {
     Summation::Aligned { group: 8 * bytes / bits, fraction, kept }
 }

@@ -14,7 +14,7 @@ use super::swizzle;
 const LEADING: u32 = 0;
 const STRIDE: u32 = 1;
 
-/// Location and majorness of an operand.
+/// Whether an MMA operand is in shared memory and, if it is, the axis along which it is contiguous.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum OperandLocation {
     /// Not in shared memory: in registers or in tensor memory.
@@ -42,7 +42,7 @@ pub(super) struct DescriptorEncoding {
 }
 
 /// Returns the operand with the role `role` ("a" or "b") in shared memory, with all canonical layouts that the
-/// instruction accepts. `shape` is the shape of the tile, and `side` has the operand's majorness.
+/// instruction accepts. `shape` is the tile's number of rows and columns; `side` is the operand's majorness.
 pub(super) fn memory(
     role: &str,
     element: &str,
@@ -84,8 +84,8 @@ pub(super) fn memory(
     }
 }
 
-/// Returns the format of a matrix descriptor, whose addresses and strides are in units of 16 bytes. `mode` is the field
-/// of the swizzle mode, and `fixed` has the bits that are constant for the instruction.
+/// Returns the format of a 64-bit matrix descriptor, which stores addresses and strides in units of 16 bytes. `mode` is
+/// the bit field of the swizzle mode; `fixed` has the bits that are constant for the instruction.
 pub(super) fn descriptor(mode: Field, fixed: u64) -> Descriptor {
     let bytes = |at| Field { at, width: 14, granularity: 16 };
     Descriptor { bits: 64, start: bytes(0), strides: vec![bytes(16), bytes(32)], mode, fixed }
@@ -99,8 +99,8 @@ fn free(count: u64, field: u32) -> Step {
     Step { count, stride: Stride::Field(field) }
 }
 
-/// Returns the steps (counts and distances in bytes) over `count` adjacent elements of `bits` bits. Elements narrower
-/// than a byte take a first step over those that share a byte.
+/// Returns the steps (count and distance in bytes) over `count` adjacent elements of `bits` bits. For elements narrower
+/// than a byte, the first step goes over the elements that share a byte.
 fn side_by_side(count: u64, bits: u64) -> Vec<Step> {
     let shared = 8 / bits.min(8);
     let within = (shared > 1).then(|| fixed(shared, 0));

@@ -1,5 +1,5 @@
-//! XOR swizzles of 16-byte units in shared memory, for warpgroup MMAs and bulk tensor copies. In rows of 32, 64 or 128
-//! bytes, the number of the 128-byte line that contains a row permutes the row's units.
+//! XOR swizzles of 16-byte chunks in shared memory, for warpgroup MMAs and bulk tensor copies. In rows of 32, 64 or 128
+//! bytes, the index of the 128-byte line that contains a row permutes the row's chunks.
 //!
 //! Source: PTX ISA, "Shared Memory Layout" and "Swizzling modes" of tensors; CuTe calls them `Swizzle<B, 4, 3>`.
 
@@ -13,7 +13,7 @@ pub(super) fn swizzle(width: u32) -> XorSwizzle {
     XorSwizzle { shift: 3, mask: u64::from(width.max(16) / 16 - 1) << 4 }
 }
 
-/// Returns the period of the swizzle in bytes, which is also the required alignment of the memory.
+/// Returns the period in bytes after which the swizzle repeats; the memory must be aligned to it.
 pub(super) fn repeat(width: u32) -> u32 {
     8 * width.max(16)
 }

@@ -13,7 +13,7 @@ use super::tensor_mma::{encoding, has_tensor_memory};
 
 const SOURCE: &str = "PTX ISA, tcgen05.cp: shapes and multicast; CUTLASS, SM100_UTCCP_4x32dp128bit_1cta";
 
-/// Number of rows of the tile, and bytes of each row.
+/// Number of rows of the copied tile, and number of bytes in each row.
 const SIZE: [u64; 2] = [32, 16];
 
 /// Returns the copy instruction; none if the architecture has no tensor memory.
@@ -32,7 +32,7 @@ fn row() -> Result<Instruction, LayoutError> {
     let layout = LinearLayout::from_bases(&[(Dim::ROW, along(0)), (Dim::COL, along(1))], &sizes)?;
     let byte = || "u8".to_owned();
     let source = memory("a", "u8", SIZE, OperandLocation::KMajor, &encoding());
-    // A row of 16 bytes is one unit of the swizzle, so a swizzle gains nothing.
+    // A row is 16 bytes, one chunk of a swizzle, so a swizzled layout would gain nothing.
     let plain = source.layouts.into_iter().filter(|one| one.swizzle.mask == 0).collect();
     let source = MemoryOperand { role: "source".to_owned(), layouts: plain, ..source };
     let tile = TensorMemoryOperand {

@@ -19,10 +19,10 @@ const SOURCE: &str =
 /// Bytes along K that one instruction multiplies.
 const K_BYTES: u64 = 32;
 
-/// Version field of the matrix descriptor, with its value for `tcgen05`.
+/// Value of the version field of the matrix descriptor that `tcgen05` requires, shifted into place.
 const VERSION: u64 = 1 << 46;
 
-/// The kind of an MMA, and element types of d, a and b that the kind supports together.
+/// The kind of an MMA, and a combination of element types of d, a and b that the kind supports.
 const TYPES: [(&str, [&str; 3]); 16] = [
     ("f16", ["f32", "f16", "f16"]),
     ("f16", ["f16", "f16", "f16"]),
@@ -42,7 +42,7 @@ const TYPES: [(&str, [&str; 3]); 16] = [
     ("i8", ["s32", "u8", "u8"]),
 ];
 
-/// Whether an architecture has tensor memory: `sm_100a`, its variants, and no later architecture.
+/// Whether an architecture has tensor memory: only `sm_100a` and `sm_103a`.
 pub(super) fn has_tensor_memory(architecture: &str) -> bool {
     matches!(architecture, "sm_100a" | "sm_103a")
 }
@@ -140,8 +140,8 @@ pub(super) fn encoding() -> DescriptorEncoding {
     DescriptorEncoding { descriptor: descriptor(Field { at: 61, width: 3, granularity: 1 }, VERSION), mode }
 }
 
-/// Returns the layout of an accumulator, or of A, in tensor memory: row i is row i of tensor memory, and columns are
-/// adjacent. A matrix of 64 rows has sixteen rows in each warp's part, the first half of the 32 rows there.
+/// Returns the layout of an accumulator, or of A, in tensor memory: row i of the matrix is row i of tensor memory, and
+/// columns are adjacent. A matrix of 64 rows puts sixteen rows in the first half of each warp's 32 rows.
 pub(super) fn in_rows(height: u64, columns: u64) -> Result<LinearLayout, LayoutError> {
     let mut rows: Bases = (0..height.trailing_zeros()).map(|bit| vec![1 << bit, 0]).collect();
     if height == 64 {
@@ -162,7 +162,7 @@ fn mode(width: u64) -> u64 {
     }
 }
 
-/// Returns the instruction descriptor, a word that encodes the element types, the sizes, and which operands are
+/// Returns the instruction descriptor, a 32-bit word that encodes the element types, M and N, and which operands are
 /// MN-major.
 fn instruction_descriptor([d, a, b]: [&str; 3], [height, columns]: [u64; 2], sides: [OperandLocation; 2]) -> u64 {
     let sum = match d {

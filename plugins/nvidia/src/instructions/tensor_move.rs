@@ -11,10 +11,10 @@ use crate::families::tensor_memory_access::{Atom, atom};
 
 const SOURCE: &str = "PTX ISA, tcgen05.ld and tcgen05.st: data movement shapes";
 
-/// Instruction shapes as the PTX ISA names them; shapes whose lanes hold several adjacent elements of a row come first.
+/// Instruction shapes in PTX ISA's names. Shapes whose lanes hold several adjacent elements of a row come first.
 const SHAPES: [&str; 4] = ["16x256b", "16x128b", "16x64b", "32x32b"];
 
-/// Max registers of a lane in one instruction.
+/// Maximum number of registers per lane in one instruction.
 const MOST_REGISTERS: u64 = 128;
 
 /// The tile of one instruction: the bases of registers and lanes as (row, column), the numbers of rows and columns, and

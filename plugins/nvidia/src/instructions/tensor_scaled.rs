@@ -16,17 +16,17 @@ use super::tensor_mma::{encoding, has_tensor_memory, in_rows};
 const SOURCE: &str = "PTX ISA, tcgen05: block scaling, scale factor layouts, instruction descriptor of mxf8f6f4, mxf4 and \
                       mxf4nvf4; CUTLASS, InstrDescriptorBlockScaled and Sm1xxBlockScaledConfig";
 
-/// Number of rows of the result; one-block instructions with scales have no other.
+/// Number of rows (M) of the result; block-scaled MMAs of one block exist for no other M.
 const ROWS: u64 = 128;
 
 /// Bytes along K that one instruction multiplies.
 const K_BYTES: u64 = 32;
 
-/// Number of rows of tensor memory that hold scales; each warp's 32 rows hold a replica of them.
+/// Number of rows of tensor memory that hold different scales; the 32 rows of each warp hold a replica.
 const SCALE_ROWS: u64 = 32;
 
-/// A kind of block-scaled MMA: its name, element types of the operands, number of scales along K, and type of the
-/// scales.
+/// A kind of block-scaled MMA: its name, the element types of A and B, the number of scales along K, and the type of
+/// the scales.
 struct Kind {
     name: &'static str,
     elements: &'static [&'static str],
@@ -91,14 +91,14 @@ fn row(kind: &Kind, [a, b]: [&str; 2], columns: u64) -> Result<Instruction, Layo
         cycles: None,
         semantics: Semantics::Contract,
         completion: Completion::Queue(Queue::Mma),
-        // No numerics are published.
+        // No experiments on the numerics of block-scaled MMAs are published.
         numerics: None,
         source: SOURCE.to_owned(),
     })
 }
 
-/// Returns the layout of the scales of `rows` rows of an operand, with `count` scales along K in the first bytes of
-/// each 32-bit column. The replicas in other warps' rows are left out.
+/// Returns the tensor-memory layout of the scales of `rows` rows of an operand, with `count` scales along K in the
+/// first bytes of each 32-bit column. It describes one warp's 32 rows; the replicas in other warps' rows are left out.
 fn scales(rows: u64, count: u64) -> Result<LinearLayout, LayoutError> {
     let down = |row: u64| if row < rows { vec![row, 0] } else { vec![0, 0] };
     let along = |byte: u64| if byte < count { vec![0, byte] } else { vec![0, 0] };
@@ -109,8 +109,8 @@ fn scales(rows: u64, count: u64) -> Result<LinearLayout, LayoutError> {
     LinearLayout::from_bases(&[(Dim::ROW, own), (Dim::COL, along_columns)], &sizes)
 }
 
-/// Returns the instruction descriptor, a word that encodes the element types and sizes. Bits 4 and 29 select the byte
-/// of a column at which the scales begin, and are zero.
+/// Returns the instruction descriptor, a 32-bit word that encodes the element types and sizes. Bits 4 and 29 select the
+/// first byte of the scales in a 32-bit column; they are zero.
 fn instruction_descriptor([a, b]: [&str; 2], columns: u64, scale: &str) -> u64 {
     let type_code = |element: &str| u64::from(element != "e4m3");
     let is_exponent = u64::from(scale == "ue8m0");

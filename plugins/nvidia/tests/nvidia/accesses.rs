@@ -24,8 +24,8 @@ fn bulk(transposed: bool, bits: u32) -> String {
 const A: &[u64] = &[128, 64];
 const B: &[u64] = &[64, 128];
 
-/// Returns a case of 16-bit elements. Of operand A, each warp needs 32 rows of 64 elements: 4096 bytes, 32 wavefronts.
-/// Of operand B, each warp needs everything: four times as much.
+/// Returns a case of 16-bit elements. Each warp needs 32 rows of 64 elements of operand A, which are 4096 bytes and
+/// take 32 wavefronts. Each warp needs all of operand B, four times as much.
 fn f16_case(name: &'static str, index: u64, memory: String, by: &'static str, wavefronts: u64) -> Case {
     let (shape, accesses) = if index == 0 { (A, 8) } else { (B, 32) };
     Case {

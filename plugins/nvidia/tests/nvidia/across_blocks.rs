@@ -76,7 +76,7 @@ fn real_families_convert_across_blocks() {
 /// barriers and cluster barriers.
 const TRITON: [(&str, [f64; 4]); 8] = [
     ("blocks along the other axis", [32.0, 32.0, 0.0, 8.0]),
-    // Its 16 loads access two blocks in every warp: two wavefronts each, but the formula counts one.
+    // Triton's 16 loads access two blocks in every warp, with two wavefronts each, but the formula counts one.
     ("rows to columns of four blocks", [32.0, 32.0, 0.0, 2.0]),
     ("blocks in another order", [8.0, 8.0, 0.0, 4.0]),
     ("to the result of a product", [32.0, 32.0, 0.0, 2.0]),
@@ -115,7 +115,7 @@ fn no_plan_is_slower_than_tritons() {
             above.push(name);
         }
     }
-    // Triton's stores count as if each moved 16 bytes of a lane; those of this plan move 2.
+    // The formula counts Triton's stores as if each moved 16 bytes of a lane; those of this plan move 2.
     assert_eq!(above, ["rows to columns of four blocks"]);
 }
 

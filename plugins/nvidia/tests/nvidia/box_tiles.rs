@@ -93,7 +93,8 @@ fn other_axes_may_lie_in_any_order() {
     for (modes, shape, sizes, count) in [
         (vec![(16, 2), (8, 0), (4, 1)], [8, 4, 16], [16, 8, 4], 1),
         (vec![(16, 2), (8, 1), (4, 0)], [4, 8, 16], [16, 8, 4], 1),
-        // Half of an axis is before another axis, half after it: other copies to this layout touch fewer sectors.
+        // Half of an axis is before another axis and half after it, so that other copies to this layout touch fewer
+        // sectors.
         (vec![(8, 2), (8, 1), (2, 2), (4, 0)], [4, 8, 16], [8, 8, 1], 8),
     ] {
         let memory = offsets(&modes);
@@ -186,7 +187,7 @@ fn a_pipeline_has_full_barriers_and_bulk_copies() {
     let to = ptx(tensor_copy_kernel(copy.tensor_copy().unwrap(), &memory, LAUNCH, STAGES).unwrap());
     let count = |ptx: &str, what: &str| ptx.matches(what).count();
     assert_eq!(count(&to, "mbarrier.init.shared::cta.b64"), 3, "one for each buffer\n{to}");
-    // Two tiles before the loop and one in it, of two boxes each.
+    // Two tiles are copied before the loop and one in it, in two boxes each.
     assert!(count(&to, "cp.async.bulk.tensor.2d.shared::cluster.global") >= 6, "{to}");
     assert!(count(&to, "mbarrier.arrive.expect_tx.shared::cta.b64") >= 3 && to.contains(", 16384;"), "{to}");
     assert!(count(&to, "mbarrier.try_wait.parity") >= 3, "{to}");

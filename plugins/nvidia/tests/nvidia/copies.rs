@@ -8,11 +8,11 @@ fn groups_are_committed_and_all_but_the_latest_waited_for() {
     let target = target("a100");
     for masked in [false, true] {
         let (copy, kernel) = staged(&target, masked);
-        // 8 KiB by 128 lanes of 16 bytes.
+        // 8 KiB are copied by 128 lanes, 16 bytes at a time.
         assert_eq!((copy.instruction(), copy.accesses()), (Some("cp.async.cg.shared.global.16"), 4));
         let ptx = assembly(&target, vec![kernel]);
         let count = |what: &str| ptx.matches(what).count();
-        // Two tensors before the loop and one in it, with or without unrolling.
+        // Two tensors are copied before the loop and one in it, which may be unrolled.
         assert!(count("cp.async.cg.shared.global") >= 3 * 4, "{ptx}");
         assert!(count("cp.async.commit_group") >= 3, "{ptx}");
         let words: Vec<&str> = ptx.split_whitespace().collect();

@@ -11,7 +11,7 @@ use tilewright_verify::case::{
 };
 use tilewright_virtual_ptx::VirtualDevice;
 
-/// A matmul in tiles.
+/// A matmul whose operands are copied and multiplied in tiles.
 #[derive(Debug, Clone, Copy)]
 struct Matmul {
     /// The element type of the operands.
@@ -285,7 +285,7 @@ fn an_operand_of_all_iterations_is_stored_once() {
     }
 }
 
-/// Checks that loads stay plain where a launch cannot encode a tensor map, and on targets without TMA.
+/// Checks that loads stay plain if a launch cannot encode a tensor map, and on targets without TMA.
 #[test]
 fn other_descriptors_need_no_tensor_map() {
     for (matmul, gpu_model) in [(MATMUL, "h100"), (COPIED[0], "a100")] {

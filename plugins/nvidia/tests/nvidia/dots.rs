@@ -37,7 +37,7 @@ fn code_has_the_mmas_and_the_matrix_loads_of_the_plan() {
         let target = target(name);
         let mut by_matrix = 0;
         for types in [["f16", "f16", "f32"], ["bf16", "bf16", "f32"], ["i8", "i8", "i32"], ["f64", "f64", "f64"]] {
-            // Too few rows for accumulators in tensor memory.
+            // M is too small for accumulators in tensor memory.
             let plan = proven(&target, &problem(&target, [32, 64, 64], types));
             let ptx = assembly(&target, &plan);
             assert_eq!(count(&ptx, "mma.sync"), plan.cost.issues / plan.chunk_count(), "{types:?}");

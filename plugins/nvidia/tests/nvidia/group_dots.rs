@@ -254,7 +254,7 @@ fn results_are_right() {
             let plan = proven(&target, &problem([64, 16, 64], *types, 4));
             assert!(plan.atom_name().starts_with("wgmma"), "{types:?}");
         }
-        // Repetitions along M, N and K, several warpgroups, several chunks.
+        // The cases have repetitions along M, N and K, several warpgroups, and several chunks.
         for (shape, warps) in
             [([256, 8, 32], 4), ([128, 64, 128], 8), ([64, 128, 16], 8), ([64, 512, 32], 16), ([64, 32, 512], 4)]
         {

@@ -9,7 +9,7 @@ const ROW: &str = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16.ss.kk";
 const A: u64 = 3 << 62 | 16 << 32 | 1 << 16;
 const B: u64 = A + 2048 / 16;
 
-/// A kernel under construction with zeros in shared memory, for both operands of a warpgroup MMA.
+/// A kernel under construction, with zeros in shared memory for both operands of a warpgroup MMA.
 struct Under {
     builder: Builder,
     buffer: Value,

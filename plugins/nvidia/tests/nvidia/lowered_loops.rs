@@ -79,7 +79,7 @@ fn a_loop_carries_one_pointer_of_those_at_constant_distances() {
     const BY_RANGE: &str = "%step = tt.make_range {end = 1024 : i32, start = 0 : i32} : tensor<1024xi32, #b>";
     const OWN: &str = "%offsets = arith.addi %range, %bound : tensor<1024xi32, #b>";
     const SCALED: &str = "%offsets = arith.muli %range, %bound : tensor<1024xi32, #b>";
-    // The distances: constant, constant, constant in an iteration but growing, and unknown.
+    // The distances between iterations' tiles: constant, constant, constant in an iteration but growing, and unknown.
     for (offsets, step, pointers) in
         [(OWN, BY_1024, 1), (OWN, BY_ARGUMENT, 1), (OWN, BY_RANGE, 8), (SCALED, BY_1024, 8)]
     {
@@ -91,7 +91,7 @@ fn a_loop_carries_one_pointer_of_those_at_constant_distances() {
 struct Tiles {
     /// Operations that define the pointers `%start` of the first tile, from the offsets `%by_row` and `%by_column`.
     start: &'static str,
-    /// The distance of tiles.
+    /// The distance from one tile to the next.
     step: &'static str,
 }
 
@@ -175,7 +175,7 @@ fn a_loop_carries_one_base_of_strided_tiles() {
         (PRODUCTS, |row, column| row * 37 * column, 32),
         (TABLE, |row, column| row * 37 % 7 + column * 5, 1),
     ];
-    // The step of all elements, of each row.
+    // The step of the pointers, for all elements or for each row.
     let steps: [(&str, Distance, bool); 2] = [("%seven", |_| 7, true), ("%rows", |row| row, false)];
     let memory: Vec<u8> = (0..160_000u32).flat_map(|at| (at.wrapping_mul(2_654_435_761) >> 7).to_le_bytes()).collect();
     let word = |at: i64| u32::from_le_bytes(memory[at as usize * 4..][..4].try_into().expect("four bytes"));

@@ -62,7 +62,7 @@ fn integer_mmas_have_no_numerics_and_f64_mmas_are_chains() {
             match operand_element(&row) {
                 "s8" | "u8" | "s4" | "u4" | "b1" => assert_eq!(summation, None, "{}", row.name),
                 "f64" => assert_eq!(summation, Some(Summation::Chain), "{}", row.name),
-                // Nothing is published about block-scaled MMAs.
+                // No measurement of block-scaled MMAs is published.
                 _ if row.takes_scales() => assert_eq!(summation, None, "{}", row.name),
                 _ => assert!(matches!(summation, Some(Summation::Aligned { .. })), "{}", row.name),
             }

@@ -98,8 +98,8 @@ fn none_is_slower_than_what_triton_emits() {
                 accumulator.wavefront_prices[side] += wavefront_prices[side];
             }
             let warps = 1 << problem.src.in_bits(Dim::WARP);
-            // Without the latency of the chain, which is unknown for Triton's code. A combining operation follows each
-            // shuffle of Triton's.
+            // The price excludes the latency of the chain of operations, which is unknown for Triton's code. In
+            // Triton's code, a combining operation follows each shuffle.
             let of_counts = |counts: &Counts| {
                 let instructions = counts.shuffles as f64;
                 let work = WarpWork { instructions, ..WarpWork::of_counts(*counts, 0) };

@@ -1,5 +1,5 @@
 //! Random programs that store and load the slots of one allocation in shared memory: no barrier is missing, and hardly
-//! one is needless. The emulator's race detector is the judge.
+//! any barrier is needless, as the emulator's race detector shows.
 
 use crate::prelude::*;
 use tilewright_kernel::{Region, Scope};
@@ -8,13 +8,13 @@ use tilewright_kernel::{Region, Scope};
 const ELEMENTS: u32 = 128;
 const SLOTS: i64 = 3;
 
-/// A slot by index arithmetic, in the loop of index `i` with a counter that begins at `first`.
+/// The index of a slot as arithmetic in a loop, with the loop's index `i` or with a counter that begins at `first`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Slot {
     Constant(i64),
     /// `(i + n) % 3`.
     Remainder(i64),
-    /// The counter, which a comparison and a select wrap around.
+    /// The counter; a comparison and a select reset it to zero at its end.
     Counter,
     /// The counter of the next iteration.
     NextCounter,
@@ -30,7 +30,7 @@ enum Action {
 struct Program {
     first: i64,
     actions: Vec<Action>,
-    /// Whether a branch of even iterations has the last action.
+    /// Whether the last action is in a branch that only even iterations execute.
     branches: bool,
 }
 
@@ -123,7 +123,7 @@ module attributes {{\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = 4 : i32, \"t
         )
     }
 
-    /// Returns the statements of an action, and the name of the sum after it.
+    /// Returns the statements of an action, and the name of the sum that they define.
     fn action(number: usize, action: Action, sum: &str) -> (String, String) {
         let (Action::Store(slot) | Action::Load(slot)) = action;
         let (index, at) = match slot {

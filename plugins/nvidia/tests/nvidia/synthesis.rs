@@ -32,8 +32,8 @@ fn by<'s>(solution: &'s SharedLayoutSolution, access: &str) -> &'s str {
         .unwrap_or("plain")
 }
 
-/// Returns the wavefronts of the copy and of the load together in the solver's layout, with the best swizzle functor
-/// and the best accesses.
+/// Returns the wavefronts of the copy and of the load together in the public solver's layout, with the best swizzle
+/// functor and the best accesses.
 fn theirs(layout: &str, shape: &[u64], load: &LinearLayout, copy: &LinearLayout, context: PlanContext<'_>) -> u64 {
     let layout = layout.parse::<tilewright_layout::cute::CuteLayout>().unwrap();
     let bits = shape.iter().product::<u64>().ilog2();
@@ -117,8 +117,8 @@ fn copies_of_a_public_solver_are_met_or_beaten() {
 /// Returns the register layout of a 128 x 128 int4 operand over four warps along M, in 16x16 tiles as for f16 in
 /// `mma.sync.aligned.m16n8k16`.
 fn int4_operand() -> LinearLayout {
-    // Registers: two along K, eight rows further, eight columns further; then sixteen along K each, then 64 rows
-    // further.
+    // In the order of registers: two along K, eight rows further, eight columns further; then sixteen along K each,
+    // then 64 rows further.
     distributed("((4,8,4),(2,2,2,8,2)):((256,1,16),(128,8,1024,2048,64))", &[128, 128])
 }
 

@@ -67,7 +67,8 @@ fn results_are_right() {
             assert!(plan.atom_name().starts_with("tcgen05.mma"), "{types:?} {shape:?}: {}", plan.atom_name());
         }
     }
-    // Repetitions along M, N and K, several warpgroups, and several chunks, which phases of the mbarrier distinguish.
+    // The cases have repetitions along M, N and K, several warpgroups, and several chunks, which phases of the mbarrier
+    // distinguish.
     for (shape, warps) in [
         ([128, 16, 64], 4),
         ([256, 16, 32], 4),

@@ -126,7 +126,8 @@ fn instruction_descriptors_of_scaled_mmas_encode_types_and_sizes() {
         assert_eq!([field(word, 17, 6) * 8, field(word, 27, 2) * 128], [b.shape[1], 128], "{}", row.name);
         let scale = if row.tensor_memory_operand("scale_a").unwrap().element == "ue8m0" { 1 } else { 0 };
         assert_eq!(field(word, 23, 1), scale, "{}", row.name);
-        // The first scales of a column, neither sparse, negated nor transposed, and no reserved bit.
+        // These are the first scales of a column; the bits for sparse, negated and transposed forms and the reserved
+        // bits are zero.
         assert_eq!(word & !(0x7 << 7 | 0x7 << 10 | 0x3f << 17 | 1 << 23 | 0x3 << 27), 0, "{}", row.name);
         // All kinds have 32 bytes along K, with contiguous elements.
         assert!([a, b].iter().all(|one| one.layouts.len() == 4), "{}", row.name);

@@ -50,7 +50,7 @@ fn move_of(atom: &Value) -> Option<(String, &'static str)> {
         Some(rest) => ("ld", "DstLayout_bits", rest),
         None => ("st", "SrcLayout_bits", name.strip_prefix("SM100_TMEM_STORE_")?),
     };
-    // Halves of words, and moves that also reduce, are not listed.
+    // Atoms that move halves of words, and moves that also reduce, are not listed.
     let (rows, rest) = rest.split_once("dp")?;
     let (bits, times) = rest.split_once('b')?;
     let times: u32 = times.strip_suffix('x')?.parse().ok()?;
@@ -173,7 +173,7 @@ fn instruction_descriptors_say_types_sizes_and_majorness() {
             u64::from(first == tilewright_target::Stride::Bytes(u64::from(operand.bits / 8)))
         };
         assert_eq!([field(word, 15, 1), field(word, 16, 1)], [neighbour(a, 1), neighbour(b, 0)], "{}", row.name);
-        // Neither sparse, nor saturating, nor negated, and no reserved bit.
+        // The bits for sparse, saturating and negated forms and all reserved bits are zero.
         assert_eq!(word & !(0x3 << 4 | 0x3f << 7 | 0x3 << 15 | 0x3f << 17 | 0x1f << 24), 0, "{}", row.name);
         words.insert((word, row.name.split('.').nth(3).unwrap().to_owned()));
     }
@@ -223,7 +223,7 @@ fn samples() -> Vec<Instruction> {
             || row.name.contains("f32.bf16.bf16.ss.kk")
     };
     let all: Vec<_> = tensor_rows("sm_100a").into_iter().filter(is_sample).collect();
-    // With A in tensor memory 2 * 19, with scales seven, and the copy of scales.
+    // Of these, 2 * 19 have A in tensor memory, seven have scales, and one is the copy of scales.
     assert_eq!(all.len(), 74 + 2 * 25 + 9 + 2 * 19 + 7 + 1);
     all
 }
@@ -255,7 +255,7 @@ fn rows_are_one_statement_each() {
     let artifact = target.compile(&issue_of_samples(context), &options).unwrap();
     let ptx = artifact.text(Emit::Assembly).unwrap();
     for (row, text) in samples().iter().zip(ptx.split(".entry").skip(1)) {
-        // MMAs are named by their mnemonic up to the kind.
+        // Kernels of MMAs are named by the mnemonic up to the kind.
         let mnemonic = row.name.split(".m64").next().unwrap().split(".m128").next().unwrap();
         let count = |word: &str| text.match_indices(word).count();
         let times = text.match_indices(&format!("{mnemonic} ")).count();

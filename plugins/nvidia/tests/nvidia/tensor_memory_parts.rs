@@ -119,7 +119,7 @@ fn slices_of_tensor_memory_are_parts_of_the_tensor() {
     }
 }
 
-/// A row block and a buffer of a tensor are slices too; a slice of a slice begins at the sum of both.
+/// A row block of a tensor and one of its buffers are slices too; a slice of a slice begins at the sum of both offsets.
 #[test]
 fn slices_take_rows_and_buffers() {
     let statements = [
@@ -145,7 +145,7 @@ fn slices_take_rows_and_buffers() {
     assert!(last_buffer("b200", &text, std::slice::from_ref(&given), given.len()) == given);
 }
 
-/// A slice may be reused for elements of another type; the other columns stay.
+/// Columns of a tensor may be reused for elements of another type; the other columns keep their elements.
 #[test]
 fn slices_become_tensors_of_other_elements() {
     let statements = [
@@ -173,7 +173,7 @@ fn slices_become_tensors_of_other_elements() {
     assert!(floats(&last_buffer("b200", &text, &inputs, 4 * 128 * 64)) == expected);
 }
 
-/// Loads with a reduction give the minimum or maximum of each row besides the tensor.
+/// Loads with a reduction return the minimum or maximum of each row in addition to the tensor.
 #[test]
 fn loads_reduce_rows() {
     let matrix: Vec<f32> = (0..128 * 64).map(|at| ((at * 37 + at / 64 * 11) % 101) as f32 - 50.5).collect();
@@ -368,7 +368,7 @@ fn packed_arithmetic_computes_each_element() {
     let found = last_buffer("b200", &narrow, &[half(&first), half(&second)], 2 * 64 * 64);
     let found: Vec<f32> = found.chunks_exact(2).map(|two| half_value(u16::from_le_bytes([two[0], two[1]]))).collect();
     for (at, (&found, &expected)) in found.iter().zip(&expected).enumerate() {
-        // Only the last operation is inexact.
+        // Only the last operation rounds.
         let error = expected * f32::exp2(-11.0);
         assert!((found - expected).abs() <= error, "[{at}] is {found}, expected {expected}");
     }

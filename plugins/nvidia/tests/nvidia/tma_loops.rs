@@ -115,7 +115,7 @@ fn producers_are_chosen_where_they_gain() {
         };
         let [with, without] = [true, false].map(of);
         assert_eq!(with.cycles < without.cycles, gains, "{with:?}\n{without:?}");
-        // Blocks that are not resident together run one round after another.
+        // Blocks that are not resident at the same time run in successive rounds.
         let rounds = |of: &PredictionLine| of.blocks_per_compute_unit.div_ceil(of.resident);
         assert_eq!(rounds(&with) > rounds(&without), !gains, "{with:?}\n{without:?}");
     }

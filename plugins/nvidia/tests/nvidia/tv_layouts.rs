@@ -203,7 +203,7 @@ pub fn check_loads_of_tensor_memory(answers: Answers) {
             "16dp64" => (16, 64),
             "16dp128" => (16, 128),
             "16dp256" => (16, 256),
-            // Moves of two halves side by side, and loads that also reduce.
+            // Moves of two halves side by side, and loads that also reduce, are left out.
             _ => continue,
         };
         let columns = bits / 32 * times;

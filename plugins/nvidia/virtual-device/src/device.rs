@@ -10,40 +10,41 @@ use super::machine::{Global, LANES, Launch, LaunchReport, Tensor, run};
 use super::program::{Addresses, Program, program};
 use super::text::{Initial, PtxError, PtxModule, Variable, parse};
 
-/// A virtual device: an interpreter of PTX that stands in for a GPU model.
+/// A virtual device: an interpreter of PTX that executes kernels for a GPU model without the GPU.
 pub struct VirtualDevice {
     target: TargetDescription,
     instructions: Vec<Instruction>,
     global: Global,
-    /// Handles of buffers (indices in global memory) and of loaded code, which the device has given out.
+    /// Table of the handles that the device has returned: of buffers, with the buffer's index in global memory, and of
+    /// loaded code.
     given: HandleTable<u64, Loaded>,
     last: LaunchReport,
     replicated_stores: bool,
 }
 
-/// The decoded kernels of an artifact, ready to run.
+/// The decoded kernels of an artifact, ready to execute, in the order of the artifact's metadata.
 struct Loaded {
     programs: Vec<Program>,
-    /// Buffers in global memory that hold the module's variables.
+    /// Indices, in global memory, of the buffers that hold the module's variables; freed when the code is unloaded.
     variables: Vec<u64>,
 }
 
-/// Max instructions of one launch, summed over all warps; a launch that needs more is a fault.
+/// Maximum number of instructions that all warps of a launch may execute together; a launch that needs more faults.
 const MOST_STEPS: u64 = 1 << 32;
 
 impl VirtualDevice {
-    /// Creates the virtual device of a target, which has these instructions.
+    /// Creates the virtual device of a target; `instructions` is the target's instruction table.
     #[must_use]
     pub fn new(target: TargetDescription, instructions: Vec<Instruction>) -> Self {
         let (global, given, last) = (Global::default(), HandleTable::default(), LaunchReport::default());
         Self { target, instructions, global, given, last, replicated_stores: false }
     }
 
-    /// Lets several lanes store to an address of shared memory by one instruction without synchronization; one of the
-    /// values stays.
+    /// Permits several lanes to store to the same address of shared memory by one instruction without synchronization;
+    /// memory keeps one of the values.
     ///
-    /// Triton's kernels do so for tensors that lanes or warps hold several times, also where the replicas differ by
-    /// rounding. By default it is a fault, unless lanes of one warp store equal values.
+    /// Triton's kernels store tensors whose elements several lanes or warps hold, even if these replicas differ by
+    /// rounding. By default such a store is a fault, unless lanes of one warp store equal values.
     #[must_use]
     pub fn with_replicated_stores(self) -> Self {
         Self { replicated_stores: true, ..self }
@@ -56,12 +57,12 @@ impl VirtualDevice {
     }
 
     /// Allocates global memory for the variables of a module and writes their initial values. Returns the variables'
-    /// addresses by name, and the buffers.
+    /// addresses by name, and the indices of the buffers.
     fn variables(&mut self, module: &PtxModule) -> Result<(Addresses, Vec<u64>), DeviceError> {
         let (mut addresses, mut buffers) = (Addresses::new(), Vec::new());
         let global = || module.variables.iter().filter(|variable| variable.space != "shared");
         for variable in global() {
-            // A variable without a size is only declared here; an instruction that uses it is an error.
+            // A variable without a size is only declared in this module; decoding an instruction that uses it fails.
             let Some(elements) = variable.elements else { continue };
             let bytes = elements.saturating_mul(variable.element_bytes);
             let buffer = self.memory(bytes)?;
@@ -99,7 +100,8 @@ impl VirtualDevice {
         Ok(programs)
     }
 
-    /// Returns an error if the target or the virtual device cannot run a kernel.
+    /// Returns an error if the target or the virtual device cannot run the kernel, e.g. because its block has too many
+    /// threads.
     fn check(&self, kernel: &KernelMetadata, program: &Program) -> Result<(), DeviceError> {
         let wrong = |what: String| Err(DeviceError::Unsupported(format!("kernel `{}`: {what}", kernel.name)));
         let threads = u64::from(kernel.lanes) * u64::from(kernel.warps);
@@ -125,7 +127,7 @@ impl VirtualDevice {
         }
     }
 
-    /// Allocates zeroed global memory and returns its index.
+    /// Allocates zeroed global memory and returns the index of the buffer.
     fn memory(&mut self, bytes: u64) -> Result<u64, DeviceError> {
         let size = usize::try_from(bytes).ok().filter(|&size| size <= LARGEST_BUFFER);
         size.and_then(|size| self.global.allocate(size)).ok_or(DeviceError::OutOfMemory(bytes))
@@ -140,7 +142,7 @@ impl VirtualDevice {
     }
 }
 
-/// Encodes a launch's arguments as the bytes of the kernel's parameters.
+/// Encodes the arguments of a launch as the bytes of the kernel's parameter memory.
 fn parameters(
     given: &HandleTable<u64, Loaded>,
     (program, kernel): (&Program, &KernelMetadata),
@@ -176,8 +178,8 @@ fn parameters(
     Ok(bytes)
 }
 
-/// Returns an artifact with the metadata of the kernels, without payloads. If the metadata of a kernel does not list
-/// its parameters, the widths that the PTX text declares are filled in.
+/// Returns a copy of the artifact with only the metadata of its kernels. If the metadata of a kernel does not list its
+/// parameters, their widths are taken from the PTX text.
 fn as_written(artifact: &Artifact, programs: &[Program]) -> Artifact {
     let kernel = |(metadata, program): (&KernelMetadata, &Program)| {
         // A parameter wider than any argument cannot be passed by a launch.
@@ -194,7 +196,7 @@ fn unsupported(error: PtxError) -> DeviceError {
     DeviceError::Unsupported(format!("the virtual device: PTX, {error}"))
 }
 
-/// Returns the PTX text of an artifact.
+/// Returns the PTX text of an artifact; an error if the artifact has only a cubin.
 fn text(artifact: &Artifact) -> Result<&str, DeviceError> {
     let forms = [Emit::Assembly, Emit::Object];
     let payload = forms.iter().find_map(|&form| artifact.payload(form).filter(|payload| payload.format == "ptx"));
@@ -204,7 +206,8 @@ fn text(artifact: &Artifact) -> Result<&str, DeviceError> {
     std::str::from_utf8(&payload.bytes).map_err(|_| DeviceError::BadLaunch("the PTX is not text".to_owned()))
 }
 
-/// Returns the bytes of a variable's initial value.
+/// Returns the bytes of a variable's initial value. `addresses` has the addresses of global variables; the value may
+/// refer to them.
 fn initial(variable: &Variable, addresses: &Addresses) -> Result<Vec<u8>, PtxError> {
     let mut bytes = Vec::new();
     for value in &variable.initial {
@@ -284,5 +287,6 @@ impl Device for VirtualDevice {
 /// Max bytes of a lane's local memory: CUDA C++ Programming Guide, technical specifications.
 const MOST_LOCAL: u64 = 512 << 10;
 
-/// Max bytes of one buffer, half of the distance between buffers in the address space.
+/// Maximum bytes of one buffer: half the distance between the addresses of consecutive buffers, so that an access past
+/// the end hits no other buffer.
 const LARGEST_BUFFER: usize = 1 << 35;

@@ -80,13 +80,13 @@ impl Exact {
         Self { nearest, rest: if nearest.is_finite() { (-nearest).mul_add(nearest, a) } else { 0.0 } }
     }
 
-    /// Returns the exact `a * b + c`, for a product that is exact in binary64.
+    /// Returns `a * b + c` before rounding; the caller guarantees that `a * b` is exact in binary64.
     pub(super) fn fused(a: f64, b: f64, c: f64) -> Self {
         Self::sum(a * b, c)
     }
 
-    /// Rounds to odd: returns the nearest binary64 number if it is exact, otherwise the one of the two adjacent
-    /// binary64 numbers whose last bit is one. Rounding that to 51 bits or fewer equals rounding the exact value (Boldo
+    /// Rounds to odd: returns the nearest binary64 number if it is exact, otherwise the adjacent binary64 number whose
+    /// last bit is one. A later rounding of this result to at most 51 bits equals a rounding of the exact value (Boldo
     /// and Melquiond, 2008).
     fn odd(self) -> f64 {
         let Self { nearest, rest } = self;
@@ -100,7 +100,7 @@ impl Exact {
         f64::from_bits(if grows { nearest.to_bits() + 1 } else { nearest.to_bits() - 1 })
     }
 
-    /// Rounds to binary64 in a rounding mode.
+    /// Rounds to binary64 in the given rounding mode.
     fn directed(self, rounding: Rounding) -> f64 {
         let Self { nearest, rest } = self;
         let up = match rounding {
@@ -119,7 +119,7 @@ impl Exact {
     }
 }
 
-/// A floating-point type: its format, and its width in bits.
+/// A floating-point type of PTX: its format, and its width in bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Float {
     format: Format,
@@ -152,7 +152,7 @@ impl Float {
         self.format.decode(bits)
     }
 
-    /// Returns the bits of the type's canonical NaN.
+    /// Returns the bits of the canonical NaN that PTX instructions return for this type.
     pub(super) fn nan(self) -> u64 {
         let [exponent, mantissa, ignored] = self.format.widths();
         if self.is_double() { 0x7ff8_0000_0000_0000 } else { (1 << (exponent + mantissa + ignored)) - 1 }
@@ -162,14 +162,15 @@ impl Float {
         1 << (self.bits - 1)
     }
 
-    /// Returns the bits of a number, or of a zero of the same sign if the number is subnormal.
+    /// Flushes a subnormal number: returns the bits of a zero with the same sign, or `bits` unchanged if the number is
+    /// not subnormal.
     pub(super) fn flushed(self, bits: u64) -> u64 {
         let value = self.decode(bits);
         if value != 0.0 && value.abs() < self.format.min_normal() { bits & self.sign() } else { bits }
     }
 
-    /// Returns the bits of the rounded result. A result beyond the greatest finite number is infinity, or with `finite`
-    /// that greatest number.
+    /// Rounds an exact result to this type and returns its bits. A result beyond the largest finite number becomes
+    /// infinity, or the largest finite number if `finite`.
     pub(super) fn round(self, value: impl Into<Exact>, rounding: Rounding, finite: bool) -> u64 {
         let value = value.into();
         if value.nearest.is_nan() {
@@ -223,8 +224,8 @@ fn significand_and_exponent(value: f64) -> (u64, i32) {
     if exponent == 0 { (fraction, -1074) } else { (fraction | 1 << 52, exponent - 1075) }
 }
 
-/// Shifts an integer right by `shift` bits, left if negative, and rounds by the dropped bits. For directed rounding,
-/// `away` says whether the rounding is away from zero.
+/// Returns `value * 2^-shift` rounded to an integer. `shift` may be negative. For the modes `Down` and `Up`, `away`
+/// states whether the mode rounds this magnitude away from zero.
 fn shifted(value: u64, shift: i32, rounding: Rounding, away: bool) -> u64 {
     if shift <= 0 {
         return value << -shift;
@@ -242,7 +243,7 @@ fn shifted(value: u64, shift: i32, rounding: Rounding, away: bool) -> u64 {
     kept + u64::from(up)
 }
 
-/// Rounds a number to an integer, which is returned as binary64.
+/// Rounds a number to an integer value in the given rounding mode.
 pub(super) fn integral(value: f64, rounding: Rounding) -> f64 {
     match rounding {
         Rounding::Even => value.round_ties_even(),
@@ -253,7 +254,7 @@ pub(super) fn integral(value: f64, rounding: Rounding) -> f64 {
     }
 }
 
-/// Returns an integer as an exact result before rounding.
+/// Converts an integer to an exact result before rounding: the nearest binary64 number and the remainder.
 pub(super) fn of_integer(value: i128) -> Exact {
     let nearest = value as f64;
     Exact { nearest, rest: (value - nearest as i128) as f64 }
@@ -292,7 +293,7 @@ mod tests {
 
     #[test]
     fn directed_modes_enclose_the_exact_result() {
-        // A third lies between two adjacent numbers in every type.
+        // 1/3 is not representable in any of these types, so it lies strictly between two adjacent numbers.
         for name in ["f16", "bf16", "f32", "f64", "tf32"] {
             let (float, third) = (float(name), Exact::quotient(1.0, 3.0));
             let [down, up, zero] =
@@ -307,7 +308,8 @@ mod tests {
 
     #[test]
     fn narrow_types_end_as_published() {
-        // OCP OFP8: the greatest numbers are 448 and 57344; e4m3 has no infinity. IEEE 754: 65504 for f16.
+        // OCP OFP8: the largest numbers are 448 (e4m3, which has no infinity) and 57344 (e5m2). IEEE 754: 65504 for
+        // f16.
         let bits = |name: &str, value: f64, finite| float(name).round(value, Rounding::Even, finite);
         assert_eq!((bits("e4m3", 1e9, true), bits("e4m3", 464.0, true), bits("e4m3", 1e9, false)), (0x7e, 0x7e, 0x7f));
         assert_eq!((bits("e5m2", -1e9, true), bits("e5m2", 1e9, false)), (0xfb, 0x7c));

@@ -7,7 +7,7 @@ use crate::prelude::*;
 use tilewright_kernel::verify_instructions;
 use tilewright_plan::movement::SharedAccess;
 
-/// A test case: a shared-memory access, and the expected plan.
+/// A test case: a load or store of a tensor in shared memory, and the plan that is expected for it.
 pub struct Case {
     pub name: &'static str,
     pub bits: u32,
@@ -16,10 +16,10 @@ pub struct Case {
     pub memory: String,
     /// Name of the expected instruction; `None` for plain accesses.
     pub by: Option<&'static str>,
-    /// Expected number of accesses of a warp. Unless a comment gives another number, Triton 3.9.0 issues as many of the
-    /// same instruction for the same layouts.
+    /// Expected number of load or store instructions that a warp issues. Unless a comment gives another number, Triton
+    /// 3.9.0 issues as many of the same instruction for the same layouts.
     pub accesses: u64,
-    /// Expected number of shared-memory wavefronts of these accesses.
+    /// Expected number of shared-memory wavefronts of all these instructions together.
     pub wavefronts: u64,
 }
 
@@ -28,15 +28,15 @@ pub fn swizzled(vector: u64, phase: u64, phases: u64, order: [u64; 2]) -> String
     format!("#ttg.swizzled_shared<{{vec = {vector}, perPhase = {phase}, maxPhase = {phases}, order = {order:?}}}>")
 }
 
-/// An access that has been planned and checked on the emulator.
+/// A planned access that has been checked on the emulator, as a kernel.
 pub struct Moved {
     pub access: SharedAccess,
     pub kernel: Kernel,
 }
 
 impl Case {
-    /// Plans the case's loads with and without the vendor's instructions, checks both plans on the emulator, and
-    /// compares the plan with the expectation.
+    /// Plans the loads of the case with and without the vendor's instructions, and checks both plans on the emulator.
+    /// Asserts that the former is as expected and costs at most as much as the latter.
     pub fn loaded(&self, target: &dyn Target) -> Moved {
         self.moved(target, true)
     }
@@ -79,14 +79,14 @@ impl Case {
 }
 
 impl Moved {
-    /// Compiles the kernel to assembly.
+    /// Compiles the kernel of the case to assembly.
     pub fn assembly(&self, target: &dyn Target) -> String {
         verify(&Module { kernels: vec![self.kernel.clone()] }).unwrap();
         assembled(target, vec![self.kernel.clone()])
     }
 }
 
-/// Returns the number of lines of assembly that begin with a mnemonic.
+/// Returns the number of lines of assembly whose first word is this mnemonic.
 pub fn count(assembly: &str, mnemonic: &str) -> u64 {
     let issued = |line: &&str| line.split_whitespace().next() == Some(mnemonic);
     assembly.lines().filter(issued).count() as u64

@@ -1,5 +1,5 @@
-//! Checks that operations that only move elements within a lane find them there: every register of a result is a
-//! register of an operand in the same lane.
+//! Checks operations that only move elements within a lane: each register of a result must be a register of an operand
+//! in the same lane.
 
 use std::collections::HashSet;
 
@@ -7,8 +7,8 @@ use crate::prelude::*;
 use tilewright_tile::op::name::tt;
 use tilewright_tile::{Attribute, Body, Op};
 
-/// Checks that each lane holds, in registers of an operand, all elements of its result registers, as the operation's
-/// semantics relates them. `operands` and `results` have the layouts of the tensors, in order; operations that are not
+/// Checks that each lane holds, in registers of an operand, all elements that the operation's semantics puts into the
+/// lane's result registers. `operands` and `results` have the tensors' layouts, in order. Operations that are not
 /// lane-local pass.
 pub fn check_lane_local(
     body: &Body,

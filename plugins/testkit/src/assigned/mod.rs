@@ -1,4 +1,4 @@
-//! Checks the layouts that are assigned to whole programs, independently of the layout assignment.
+//! Checks the layouts that are assigned to whole programs, by rules that do not use the code of the layout assignment.
 
 pub mod lane_local;
 pub mod on_target;
@@ -16,7 +16,7 @@ use tilewright_tile::op::Dialects;
 use tilewright_tile::op::name::{arith, tt};
 use tilewright_tile::{Attribute, Body, Op, TileModule, TileType, text, verify_transformed};
 
-/// A real program, and the program after Triton's layout assignment.
+/// A program in Triton IR without layouts, with Triton's results for it (`triton`).
 pub struct Program {
     pub name: String,
     pub module: TileModule,
@@ -24,7 +24,8 @@ pub struct Program {
     pub triton: serde_json::Value,
 }
 
-/// Returns the programs of the shared data (outside of the repository) that have no layouts yet.
+/// Returns the programs without layouts in the shared test data outside of the repository. The environment variable
+/// `TILEWRIGHT_PROGRAM` selects files by a part of their path.
 pub fn programs() -> Vec<Program> {
     let folder = shared_data::path("kernels/cases");
     let only = std::env::var("TILEWRIGHT_PROGRAM").unwrap_or_default();
@@ -49,7 +50,7 @@ fn read(path: &std::path::Path) -> Program {
 }
 
 impl Program {
-    /// Returns the number of layout conversions in Triton's result on one of its targets, including loads from shared
+    /// Returns the number of layout conversions in Triton's result for one of its targets, including loads from shared
     /// memory that replace a conversion. `None` if there is no result for the target.
     pub fn of_triton(&self, target: &str) -> Option<u64> {
         let counts = &self.triton["targets"][target]["ttgir"];
@@ -57,8 +58,8 @@ impl Program {
     }
 }
 
-/// Assigns layouts to a program by propagation and by least cost, checks both results, and returns the latter. It is an
-/// error if the latter costs more.
+/// Assigns layouts to a program by both strategies, propagation and least cost, and checks both results. Returns the
+/// result of least cost; an error if it costs more than that of propagation.
 pub fn assigned(program: &Program, config: &LaunchConfig<'_>) -> Result<AssignedModule, String> {
     let one = |strategy| {
         let assigned = assign_layouts(&program.module, config, strategy).map_err(|error| error.to_string())?;
@@ -73,7 +74,7 @@ pub fn assigned(program: &Program, config: &LaunchConfig<'_>) -> Result<Assigned
 }
 
 /// Checks that every tensor of `after` has a layout, that operands have the layouts that their operations require, and
-/// that semantics are preserved.
+/// that `after` computes the same as `before`.
 pub fn look(before: &TileModule, after: &TileModule, config: &LaunchConfig<'_>) -> Result<(), String> {
     let printed = text::print(after);
     verify_transformed(after).map_err(|violation| format!("{violation}\n{printed}"))?;
@@ -127,8 +128,8 @@ fn rules(body: &Body, op: Op, layouts: &LayoutCache<'_>, config: &LaunchConfig<'
     lane_local::check_lane_local(body, op, &operands, &results)
 }
 
-/// Checks that layout assignment leaves programs with explicit layouts unchanged, after the import of vendors'
-/// operations. The programs are the files of the shared data whose names end with one of `endings`.
+/// Checks that layout assignment does not change programs that have layouts already. The programs are the files of the
+/// shared test data whose names end with one of `endings`; vendors' operations are first replaced by `imports`.
 pub fn stay(
     context: PlanContext<'_>,
     families: &dyn Families,
@@ -149,7 +150,7 @@ pub fn stay(
         let config = LaunchConfig { context, families, lanes, warps };
         let assignment = match assign_layouts(&module, &config, Strategy::LeastCost) {
             Ok(assignment) => assignment,
-            // Unsupported dots are rejected before layouts matter.
+            // Dots that the target cannot execute are rejected before layouts are assigned.
             Err(EngineError::Mma { .. }) => continue,
             Err(error) => panic!("{file}: {error}"),
         };
@@ -159,8 +160,8 @@ pub fn stay(
     }
 }
 
-/// Returns the text of a program that loads a 32 x 32 matrix of binary16 numbers as `%x`, and executes the statements
-/// `what`. It then stores `result`, a value with its type, at `%to`. The value of `%count` is unknown at compile time.
+/// Returns the text of a program that loads a 32 x 32 matrix of f16 as `%x`, executes the statements `what`, and stores
+/// `result` (a value with its type) at `%to`. The value of `%count` is unknown at compile time.
 pub fn square(what: &str, result: &str) -> String {
     let tile = Tile { name: "", rows: 32, columns: 32, pitch: 32, layout: None };
     let address_ops = tile.offsets() + &tile.addresses("from", "p", "f16") + &tile.addresses("to", "q", "f32");

@@ -1,4 +1,4 @@
-//! Layout assignment to the programs of the shared data, on the targets of a vendor.
+//! Layout assignment to the programs of the shared test data, on a vendor's targets.
 
 use super::{assigned, programs, stay};
 use crate::prelude::*;
@@ -7,9 +7,9 @@ use tilewright_assign::Strategy;
 use tilewright_tile::import::Imports;
 use tilewright_tile::op::Dialects;
 
-/// Checks that every program gets layouts, except at most one whose dot exceeds the target's registers. Over all
-/// programs that Triton compiles for this target, no more costly conversions may remain than in Triton's results.
-/// `triton` is Triton's name of the target; `None` if it has none.
+/// Checks that every program gets layouts, except at most one whose dot needs too many registers. Over all programs
+/// that Triton compiles for this target, at most as many costly conversions may remain as in Triton's results. `triton`
+/// is Triton's name of the target; `None` if it has none.
 pub fn every_program_has_layouts(target: &dyn Target, triton: Option<&str>) {
     let families = FamilySet::new(vec![&Neutral, target.families()]);
     let description = target.description();
@@ -34,9 +34,9 @@ pub fn every_program_has_layouts(target: &dyn Target, triton: Option<&str>) {
     assert!(beyond.len() <= 1, "{}: no MMA strategy in {beyond:?}", description.name);
 }
 
-/// Checks that programs with layouts from Triton keep them in layout assignment. `words` are the dialects with which
-/// the programs are parsed, and the import tables for vendors' operations. The programs are the files of the shared
-/// data whose names end with one of `endings`.
+/// Checks that layout assignment keeps the layouts of programs that Triton has assigned layouts to. `words` are the
+/// dialects for parsing, and the import tables that replace vendors' operations. The programs are the files of the
+/// shared test data whose names end with one of `endings`.
 pub fn named_layouts_stay(target: &dyn Target, words: (&Dialects, &Imports), endings: &[&str]) {
     let families = FamilySet::new(vec![&Neutral, target.families()]);
     let context = PlanContext::new(target.description()).with_instructions(target.instructions());

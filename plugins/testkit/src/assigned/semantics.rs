@@ -1,5 +1,5 @@
-//! Checks the equivalence of two programs: the same operations with side effects, in the same order, on the same
-//! values, whatever the layouts.
+//! Checks that two programs compute the same: they execute the same operations with side effects, in the same order, on
+//! the same values, whatever the layouts.
 
 use std::collections::HashMap;
 use tilewright_tile::op::name::ttg;
@@ -7,17 +7,17 @@ use tilewright_tile::op::name::ttg;
 use tilewright_tile::op_attrs::{ALONG_K, COLUMNS_PER_LANE, INSTRUCTION, K_WIDTH, LANES_ALONG, SWAP_AB, WARPS_ALONG};
 use tilewright_tile::{Attribute, Body, Op, Region, TileModule, Value};
 
-/// Attributes that choose how a dot is lowered, which do not change its semantics.
+/// Attributes that choose how a dot is lowered; they do not change the result, so the comparison ignores them.
 const DOT_PLAN_ATTRS: [&str; 7] = [INSTRUCTION, ALONG_K, K_WIDTH, COLUMNS_PER_LANE, WARPS_ALONG, SWAP_AB, LANES_ALONG];
 
-/// Numbers the expressions of the two programs that `same` compares: equal expressions of either program get the same
+/// Assigns numbers to the expressions of the two compared programs; equal expressions of both programs get the same
 /// number.
 #[derive(Default)]
 struct Expressions {
     known: HashMap<String, usize>,
 }
 
-/// Checks that two programs are equivalent, apart from layout conversions and repeated computations.
+/// Checks that two programs have the same effects, apart from layout conversions and repeated computations.
 pub fn same(before: &TileModule, after: &TileModule) -> Result<(), String> {
     let mut expressions = Expressions::default();
     for (one, other) in before.functions.iter().zip(&after.functions) {

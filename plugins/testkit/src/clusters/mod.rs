@@ -1,8 +1,8 @@
-//! Modules that need clusters of blocks: a target without clusters must reject each with the reason.
+//! Kernel modules that need clusters of blocks. A target without clusters must reject each, with the reason.
 
 use crate::prelude::*;
 
-/// Returns a verified module with one kernel, whose body `act` builds; its only parameter is a pointer.
+/// Returns a verified module with one kernel, whose only parameter is a pointer; `act` builds the kernel's body.
 pub fn module(launch: Launch, act: impl FnOnce(&mut Builder)) -> Module {
     let mut builder = Builder::new("across", launch, &[("out", Type::Pointer(MemorySpace::Global))]);
     act(&mut builder);
@@ -11,8 +11,8 @@ pub fn module(launch: Launch, act: impl FnOnce(&mut Builder)) -> Module {
     module
 }
 
-/// Returns one module for each feature of clusters: their launch, their barrier, the block's index in the cluster, the
-/// memory of other blocks.
+/// Returns four modules, each with one feature of clusters: a launch with clusters, a cluster barrier, the block's
+/// index in the cluster, and an address in another block's shared memory.
 fn asking(launch: Launch) -> [Module; 4] {
     [
         module(launch.with_blocks(2), |_| {}),
@@ -28,8 +28,8 @@ fn asking(launch: Launch) -> [Module; 4] {
     ]
 }
 
-/// Checks that a target without clusters rejects each of the modules as unsupported, with a message that has the given
-/// words.
+/// Checks that a target without clusters rejects each of the modules as unsupported. `words` are texts that the four
+/// messages must contain.
 #[track_caller]
 pub fn are_refused(target: &dyn Target, words: [&str; 4]) {
     let launch = Launch::new(target.description().lanes.default, 1);

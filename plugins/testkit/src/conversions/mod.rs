@@ -1,5 +1,5 @@
-//! Layout conversions whose code the vendors' crates check: the layouts as text, the plan, the kernel, and the expected
-//! data movement, which is derived from the layouts alone.
+//! Layout conversions whose code the vendors' crates check: layouts as text, the plan, the kernel, and the data
+//! movement that is expected from the layouts alone.
 
 use crate::layouts::blocked;
 use crate::layouts::distributed;
@@ -9,7 +9,8 @@ use crate::prelude::*;
 use tilewright_layout::f2::Subspace;
 use tilewright_plan::movement::{ConversionKind, SharedBits};
 
-/// A test case: a layout conversion, the kind of plan to check (not necessarily the best), and what the code must show.
+/// A test case: a layout conversion, the kind of plan to check (not always the cheapest), and mnemonics that the code
+/// must contain.
 pub struct Case {
     pub name: &'static str,
     pub path: ConversionKind,
@@ -17,25 +18,25 @@ pub struct Case {
     pub shape: Vec<u64>,
     pub src: String,
     pub dst: String,
-    /// Whether the plan may use the target's instructions that move matrix tiles.
+    /// Whether the plan may use the target's instructions that move matrix tiles, such as `ldmatrix`.
     pub tiles: bool,
-    /// Max bytes of shared memory; `None` for no limit below the target's.
+    /// Maximum bytes of shared memory for the plan; `None` for no limit except the target's.
     pub scratch: Option<u64>,
     /// Mnemonic prefixes that must occur in the code.
     pub shows: &'static [&'static str],
 }
 
-/// A conversion that has been planned, as a kernel.
+/// A planned conversion and its kernel.
 pub struct Planned {
     pub plan: ConversionPlan,
     pub kernel: Kernel,
     /// Whether some threads of the source layout hold replicas of other threads' elements.
     pub replicated: bool,
-    /// Bits of the distinct elements that one thread holds in the source layout.
+    /// Number of bits of the distinct elements that one thread holds in the source layout.
     pub src_bits_per_thread: u64,
 }
 
-/// Returns the bits of the distinct elements that the registers of one thread hold.
+/// Returns the number of bits of the distinct elements that the registers of one thread hold.
 fn bits_of_thread(layout: &LinearLayout, bits: u32) -> u64 {
     u64::from(bits) << Subspace::span(layout.columns_of(Dim::REGISTER).iter().copied()).dimension()
 }
@@ -48,7 +49,7 @@ fn is_replicated(layout: &LinearLayout) -> bool {
 }
 
 impl Case {
-    /// Creates a test case: a plan of the kind `path` converts a tensor of elements of `bits` bits from layout `src` to
+    /// Creates a test case: a plan of kind `path` converts a tensor with elements of `bits` bits from layout `src` to
     /// layout `dst`, without instructions that move matrix tiles.
     pub fn new(name: &'static str, path: ConversionKind, bits: u32, shape: &[u64], src: String, dst: String) -> Self {
         Self { name, path, bits, shape: shape.to_vec(), src, dst, tiles: false, scratch: None, shows: &[] }
@@ -59,12 +60,12 @@ impl Case {
         Self { shows, ..self }
     }
 
-    /// Also allows instructions that move matrix tiles.
+    /// Also permits instructions that move matrix tiles.
     pub fn by_tiles(self) -> Self {
         Self { tiles: true, ..self }
     }
 
-    /// Limits the shared memory to `bytes`.
+    /// Limits the plan's shared memory to `bytes` bytes.
     pub fn within(self, bytes: u64) -> Self {
         Self { scratch: Some(bytes), ..self }
     }
@@ -89,7 +90,7 @@ impl Case {
         Planned { replicated, src_bits_per_thread: bits_of_thread(&src, self.bits), plan, kernel }
     }
 
-    /// Checks that the bits which a lane stores to and loads from shared memory by the plan are those that follow from
+    /// Checks the bits that a lane stores to and loads from shared memory by the plan against those that follow from
     /// the layouts.
     fn moves_what_the_layouts_say(
         &self,
@@ -106,7 +107,7 @@ impl Case {
         let src_bits = bits_of_thread(src, self.bits);
         let tensor = u64::from(self.bits) * self.shape.iter().product::<u64>();
         let threads = 1u64 << (src.in_bits(Dim::LANE) + src.in_bits(Dim::WARP));
-        // Replicas may share the work.
+        // Threads that hold replicas may share the stores.
         let least = if replicated { tensor.div_ceil(threads) } else { src_bits };
         assert!(
             (least..=src_bits).contains(&found.stored),
@@ -118,7 +119,7 @@ impl Case {
 }
 
 impl Case {
-    /// Checks that the mnemonics of the code include the required ones.
+    /// Checks that each required prefix begins a mnemonic of the code.
     pub fn is_shown(&self, mnemonics: &[&str]) {
         for shown in self.shows {
             assert!(mnemonics.iter().any(|one| one.starts_with(shown)), "{}: no {shown} in {mnemonics:?}", self.name);
@@ -132,9 +133,9 @@ impl Planned {
         Movement::of_plan(&self.plan.stats.counts, self.plan.stats.shared_bits)
     }
 
-    /// Whether the found data movement is the planned one. If replicas share the stores, the code has the stores of
-    /// each replica (including matrix stores), and a code generator may merge the stores of two branches: the text then
-    /// has at least as many stores as one thread executes, and at most as many as store all elements that a thread
+    /// Whether the data movement found in the code is the planned one. If replicas share the stores, the text has the
+    /// stores of each replica (also matrix stores), but a code generator may merge the stores of two branches. The text
+    /// then has at least the stores that one thread executes, and at most the stores of all elements that a thread
     /// holds.
     pub fn is_done_by(&self, found: Movement) -> bool {
         let expected = self.movement();
@@ -151,8 +152,8 @@ impl Planned {
     }
 }
 
-/// Returns the conversions to check on warps of `lanes` lanes, 8 along each axis or fewer along the first. `a` and `b`
-/// are the operand layouts of an MMA instruction for elements of 16 bits.
+/// Returns the test cases for warps of `lanes` lanes, 8 of them along each axis (fewer along the first if the warp is
+/// smaller). `a` and `b` are the layouts, as text, of an MMA's operands with elements of 16 bits.
 pub fn cases(lanes: u64, [a, b]: [String; 2]) -> Vec<Case> {
     let down = lanes / 8;
     let rows = |size: u64| blocked(&[1, size], &[down, 8], &[4, 1], &[1, 0]);
@@ -221,13 +222,13 @@ pub fn cases(lanes: u64, [a, b]: [String; 2]) -> Vec<Case> {
     ]
 }
 
-/// Returns the test case of this name.
+/// Returns the test case with this name.
 pub fn named<'a>(cases: &'a [Case], name: &str) -> &'a Case {
     cases.iter().find(|case| case.name == name).unwrap_or_else(|| panic!("no case `{name}`"))
 }
 
-/// Checks that the code of each test case performs the planned data movement, has the required mnemonics, and spills no
-/// registers.
+/// Checks that the code of each test case performs the planned data movement, contains the required mnemonics, and
+/// spills no registers.
 pub fn code_moves_what_the_plans_say(target: &dyn Target, cases: &[Case], reader: &Reader) {
     for case in cases {
         let planned = case.planned(target);
@@ -240,8 +241,8 @@ pub fn code_moves_what_the_plans_say(target: &dyn Target, cases: &[Case], reader
     }
 }
 
-/// Checks that the test cases cover every kind of plan and every element width. Some cases must also have the property
-/// in their name, such as several rounds through shared memory.
+/// Checks that the test cases cover every kind of plan and every element width, and that some cases have the property
+/// that their name states, such as several rounds through shared memory.
 pub fn are_what_they_are_for(target: &dyn Target, cases: &[Case]) {
     assert!(cases.len() >= 20);
     for path in [ConversionKind::None, ConversionKind::Register, ConversionKind::Shuffle, ConversionKind::Shared] {
@@ -261,9 +262,9 @@ pub fn are_what_they_are_for(target: &dyn Target, cases: &[Case]) {
     assert_eq!((packed, split), (1, 2), "4 bytes a lane in one shuffle; 8 bytes a lane in two");
 }
 
-/// Checks the code that converts a blocked layout of 128x64 elements of 16 bits to the operands of an MMA instruction,
-/// with all elements in shared memory at once. A lane must store `stored` bits, and load `loaded` bits for operand A
-/// and for operand B.
+/// Checks the code for conversions of 128x64 elements of 16 bits from a blocked layout to the operands of an MMA, in
+/// one round through shared memory. A lane must store `stored` bits, and load the bits in `loaded` (for operands A and
+/// B).
 pub fn operands_take(target: &dyn Target, cases: &[Case], reader: &Reader, stored: u64, loaded: [u64; 2]) {
     for (name, loaded) in ["blocked to operand a", "blocked to operand b"].into_iter().zip(loaded) {
         let planned = named(cases, name).planned(target);

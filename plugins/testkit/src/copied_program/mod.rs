@@ -1,30 +1,30 @@
-//! A tile program, for targets of every vendor, that copies tiles to shared memory asynchronously while it writes
-//! previous tiles to global memory.
+//! A tile program for the targets of every vendor. It copies tiles to shared memory asynchronously while it writes
+//! earlier tiles to global memory.
 
 use crate::prelude::*;
 
-/// Number of tiles that the program writes out; it copies one more.
+/// Number of tiles that the program writes to global memory; it copies one more to shared memory.
 const TILES: usize = 4;
 
-/// Number of elements of a tile, which has 32 rows.
+/// Number of elements of a tile: 32 rows of 32.
 const TILE: usize = 32 * 32;
 
-/// The parameters of the program.
+/// The parameters of the test program's text.
 pub struct Copied {
-    /// The layout of the pointers that the copies load from.
+    /// Layout of the tensor of pointers that the copies read through.
     pub pointers: &'static str,
-    /// The layout of the tiles in registers after loads from shared memory.
+    /// Layout of the tiles in registers, after loads from shared memory.
     pub read: &'static str,
-    /// The layout of the tiles in shared memory.
+    /// Layout of the tiles in shared memory.
     pub shared: &'static str,
     pub lanes: u32,
-    /// The value that masked-off rows get; `None` if the copies have no mask.
+    /// The value that elements of masked-off rows get; `None` if the copies have no mask.
     pub other: Option<u32>,
-    /// Alignment of the tiles' address in bytes.
+    /// Alignment in bytes of the tiles' address, stated as divisibility of the pointer.
     pub divisibility: u32,
-    /// Number of groups of copies (commit groups) that may be outstanding after the wait in the loop.
+    /// Number of groups of copies that may stay in flight at the wait in the loop.
     pub outstanding: u32,
-    /// Whether the program waits for all copies at its end.
+    /// Whether the program waits for all copies after the loop.
     pub waits_at_end: bool,
 }
 
@@ -94,7 +94,7 @@ module attributes {{\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = 4 : i32, \"t
         program_kernel(target, &self.text()).unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// Emulates the kernel with `rows` unmasked rows of each tile, and checks the output.
+    /// Emulates the kernel with a mask that covers `rows` rows of each tile, and checks the output.
     pub fn is_right(&self, target: &dyn Target, rows: u32) -> Result<(), Fault> {
         let numbers: Vec<u32> =
             (0..((TILES + 1) * TILE) as u32).map(|number| number.wrapping_mul(0x9e37_79b9)).collect();
@@ -110,7 +110,7 @@ module attributes {{\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = 4 : i32, \"t
     }
 }
 
-/// Prints the kernel as text.
+/// Prints the kernel IR of a kernel as text.
 pub fn text(kernel: &Kernel) -> String {
     Module { kernels: vec![kernel.clone()] }.to_string()
 }

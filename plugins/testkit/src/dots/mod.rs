@@ -1,12 +1,12 @@
-//! Checks of dots (matrix multiplies) on real targets: plans, their code, and their layouts against the vendor's layout
-//! families.
+//! Checks of dots (matrix multiplies) on real targets: the plans, their code, and their layouts, which are compared
+//! with the vendor's layout families.
 
 use crate::prelude::*;
 use tilewright_target::ElementType;
 use tilewright_verify::check_all_emulated;
 
-/// Types of A, B and the accumulator, each with the element width in bits in which MMA instructions of four warps
-/// (PTX's `wgmma`) compute the dot. `None` if they do not support the types.
+/// Types of A, B and the accumulator, with the width in bits of the elements that MMAs of a warpgroup (PTX's `wgmma`)
+/// multiply for such a dot; `None` if they cannot compute it.
 pub const GROUP_TYPES: [([&str; 3], Option<u64>); 17] = [
     (["f16", "f16", "f32"], Some(16)),
     (["f16", "f16", "f16"], Some(16)),
@@ -15,29 +15,29 @@ pub const GROUP_TYPES: [([&str; 3], Option<u64>); 17] = [
     (["u8", "i8", "i32"], Some(8)),
     (["e4m3", "e4m3", "f32"], Some(8)),
     (["e5m2", "e4m3", "f16"], Some(8)),
-    // One operand is cast, or both are.
+    // Dots that cast one or both operands to the type that the MMA multiplies.
     (["i8", "f16", "f32"], Some(16)),
     (["f16", "i8", "f32"], Some(16)),
     (["e4m3", "f16", "f32"], Some(16)),
     (["bf16", "e5m2", "f32"], Some(16)),
     (["i8", "e4m3", "f32"], Some(16)),
     (["u8", "f16", "f16"], Some(16)),
-    // The MMA's types do not have all values of A's type or of the accumulator's.
+    // No MMA type can represent all values of A's type or of the accumulator's type.
     (["i16", "f16", "f32"], None),
     (["f32", "f32", "f32"], None),
     (["f64", "f64", "f64"], None),
     (["i32", "f16", "f64"], None),
 ];
 
-/// Returns the MMA problem of this shape [M, N, K] and these types of A, B and the accumulator, for four warps of the
-/// target's default number of lanes.
+/// Returns the MMA problem with these sizes [M, N, K] and these types of A, B and the accumulator, for four warps of
+/// the target's default number of lanes.
 pub fn problem(target: &dyn Target, shape: [u64; 3], types: [&str; 3]) -> MmaProblem {
     let types = types.map(|name| ElementType::from_name(name).unwrap());
     MmaProblem::new(shape, types, target.description().lanes.default, 4)
 }
 
-/// Returns the MMA problem of this shape [M, N, K] and these types of A, B and the accumulator, for `warps` warps of 32
-/// lanes.
+/// Returns the MMA problem with these sizes [M, N, K] and these types of A, B and the accumulator, for `warps` warps of
+/// 32 lanes.
 pub fn problem_with_warps(shape: [u64; 3], types: [&str; 3], warps: u32) -> MmaProblem {
     MmaProblem::new(shape, types.map(|name| ElementType::from_name(name).unwrap()), 32, warps)
 }
@@ -56,16 +56,16 @@ pub fn proven(target: &dyn Target, problem: &MmaProblem) -> MmaPlan {
     plan
 }
 
-/// Element types that can have scales.
+/// Element types of operands that can have scales.
 const SCALED: [&str; 7] = ["e2m1", "e2m3", "e3m2", "e4m3", "e5m2", "fp8_fnuz", "bf8_fnuz"];
-/// Further element types of the other operand.
+/// Further element types for the other operand, which has no scales.
 const UNSCALED: [&str; 5] = ["f16", "bf16", "f32", "s8", "u4"];
-/// Known ranges of the scales: log2 of the least and of the greatest scale, `None` if only the scales' type limits
-/// them.
+/// Ranges of the scales that the problem states: log2 of the smallest and of the largest scale; `None` if only the type
+/// limits them.
 const SCALE_RANGES: [Option<[i32; 2]>; 5] = [None, Some([0, 0]), Some([-1, 2]), Some([-8, 8]), Some([-40, 3])];
 
-/// Returns the dots of scaled operands with every pair of element types, every kind of scales of one operand or of
-/// both, and every range of scales.
+/// Returns MMA problems with scaled operands: every pair of element types, with scales of every type on one or both
+/// operands, and with every range of scales.
 fn scaled_problems(target: &dyn Target) -> Vec<MmaProblem> {
     let scale = |name: &str, exponents| Scale::from_name(name).map(|scale| Scale { exponents, ..scale });
     let mut problems = Vec::new();
@@ -83,9 +83,8 @@ fn scaled_problems(target: &dyn Target) -> Vec<MmaProblem> {
     problems
 }
 
-/// Checks every `stride`-th dot of scaled operands, from a list with all types, kinds and ranges of scales. A dot has a
-/// plan whose kernel gives the results of high precision on the emulator, or the planner rejects the types because no
-/// type holds all products.
+/// Checks every `stride`-th of all dots with scaled operands. Either its plan's kernel gives the high-precision results
+/// on the emulator, or the planner rejects it because no type represents all products.
 pub fn check_scaled_dots(target: &dyn Target, stride: usize) {
     let mut planned = 0;
     for problem in scaled_problems(target).iter().step_by(stride) {
@@ -102,17 +101,18 @@ pub fn check_scaled_dots(target: &dyn Target, stride: usize) {
     assert!(planned > 700 / stride, "{planned} dots have a plan");
 }
 
-/// Returns the assembly of a kernel with the plan; the vendor's tools, if installed, check the kernel's object.
+/// Returns the assembly of a kernel with the plan. It also compiles an object, which the vendor's tools check if
+/// installed.
 pub fn assembly(target: &dyn Target, plan: &MmaPlan) -> String {
     compiled(target, plan).text(Emit::Assembly).unwrap().to_owned()
 }
 
-/// Returns the object of a kernel with the plan.
+/// Returns the object file of a kernel with the plan.
 pub fn object(target: &dyn Target, plan: &MmaPlan) -> Vec<u8> {
     compiled(target, plan).payload(Emit::Object).unwrap().bytes.clone()
 }
 
-/// Returns the assembly of a kernel with the plan and an accumulator as input; compiles no object.
+/// Returns the assembly of a kernel with the plan that reads an initial accumulator; compiles no object.
 pub fn accumulating_assembly(target: &dyn Target, plan: &MmaPlan) -> String {
     crate::code::assembly(target, vec![mma_kernel(plan, true, context(target)).unwrap()])
 }
@@ -123,12 +123,12 @@ fn compiled(target: &dyn Target, plan: &MmaPlan) -> Artifact {
     artifact.unwrap_or_else(|error| panic!("{}: {error}", plan.atom_name()))
 }
 
-/// Returns the warps along M and along N, in the form of layout families' parameters.
+/// Returns the numbers of warps along M and along N, as parameters of layout families have them.
 pub fn warps(plan: &MmaPlan) -> [i64; 2] {
     plan.warps().map(|warps| warps as i64)
 }
 
-/// Returns the spec of the dot-operand layout (operand `index`) whose parent is the layout of the dot's result.
+/// Returns the parameters of the layout of operand `index` (0 or 1); `parent` has those of the result's layout.
 pub fn dot_operand(index: i64, k_width: Option<u64>, parent: &FamilySpec) -> FamilySpec {
     let spec = FamilySpec::new("dot_operand").with("operand_index", index);
     let spec = match k_width {
@@ -138,8 +138,9 @@ pub fn dot_operand(index: i64, k_width: Option<u64>, parent: &FamilySpec) -> Fam
     spec.with_parent(parent.clone())
 }
 
-/// Checks that the layouts of a plan with all of K in one chunk are those of the vendor's layout families, with
-/// registers in any order. `result` is the spec of the result's layout, `k_width` the operands' parameter.
+/// Checks that a plan's layouts are those of the vendor's layout families, except for the order of registers. The plan
+/// must have all of K in one chunk. `result` has the parameters of the result's layout; `k_width` is the operands'
+/// parameter.
 pub fn is_of_families(target: &dyn Target, plan: &MmaPlan, result: &FamilySpec, k_width: Option<u64>) {
     let families = FamilySet::new(vec![&Neutral, target.families()]);
     let [m, n, k] = plan.problem.shape;
@@ -156,7 +157,7 @@ pub fn is_of_families(target: &dyn Target, plan: &MmaPlan, result: &FamilySpec, 
     }
 }
 
-/// Returns the bases of a layout as (row, column): of lanes and of warps in order, of registers sorted.
+/// Returns the bases of a layout as (row, column): those of registers sorted, those of lanes and warps in order.
 fn columns(layout: &LinearLayout) -> [Vec<[u64; 2]>; 3] {
     let of = |dim| -> Vec<[u64; 2]> {
         let at = |&column: &u64| [0, 1].map(|axis| layout.outs().coordinate(column, Dim::tensor(axis)));

@@ -1,5 +1,5 @@
-//! Checks of the suite's explicit-memory programs (which say where tiles lie): layouts are solved for, the kernels
-//! executed, and the results listed in a table.
+//! Checks of the conformance suite's explicit-memory programs, which state the memory space of each tile: synthesis
+//! finds layouts, the kernels are emulated, and the results are listed in a table.
 
 pub mod ranked;
 mod table;
@@ -14,7 +14,7 @@ use tilewright_verify::case::ProgramCase;
 
 pub use table::table;
 
-/// Names of the explicit-memory programs.
+/// Names of the explicit-memory programs in the conformance suite.
 pub const PROGRAMS: [&str; 17] = [
     "explicit_attention",
     "explicit_attention_dkv",
@@ -35,24 +35,24 @@ pub const PROGRAMS: [&str; 17] = [
     "explicit_rmsnorm_blocks",
 ];
 
-/// Programs whose weights have fewer bits than the elements that the MMA multiplies.
+/// Programs whose weights are stored with fewer bits than the MMA's elements.
 pub const MIXED: [&str; 3] = ["explicit_int1", "explicit_int4", "explicit_moe"];
 
 /// Programs whose weights are stored in the order of the lanes of NVIDIA's MMA instructions.
 pub const PACKED: [&str; 2] = ["explicit_interleaved", "explicit_packed"];
 
-/// A program for which layouts were solved and that was executed.
+/// A program for which synthesis has found layouts, and which has been emulated.
 pub struct Solved {
     pub derivation: Derivation,
-    /// Operation counts of one warp: for each count, the maximum over all warps.
+    /// Operation counts of one warp; each count is the maximum over all warps.
     pub counts: Counts,
-    /// The emulator's report of the run.
+    /// The emulator's report of the program's run.
     pub report: RunReport,
-    /// The text of the kernel.
+    /// The kernel IR of the kernel as text.
     pub kernel: String,
 }
 
-/// Reads a program of the suite: its test case and its text.
+/// Reads a program of the conformance suite: its test case and its text.
 pub fn case(name: &str) -> (ProgramCase, String) {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/kernels").join(format!("{name}.json"));
     let case = ProgramCase::read(&file).unwrap_or_else(|error| panic!("{error}"));
@@ -60,7 +60,8 @@ pub fn case(name: &str) -> (ProgramCase, String) {
     (case, text)
 }
 
-/// Returns the suite's dot with other tile sizes and K of `depth`, launched with as many blocks as it then needs.
+/// Returns the suite's dot program with tiles of [M, N, K] elements and a total K of `depth`, and a test case whose
+/// grid fits.
 pub fn tiled(case: &ProgramCase, text: &str, [m, n, k]: [u64; 3], depth: u64) -> (ProgramCase, String) {
     let text = text.replace("64x32", &format!("{m}x{k}")).replace("32x64", &format!("{k}x{n}"));
     let text = text.replace("64x64", &format!("{m}x{n}"));
@@ -77,7 +78,7 @@ pub fn tiled(case: &ProgramCase, text: &str, [m, n, k]: [u64; 3], depth: u64) ->
     (ProgramCase { grid, ..case.clone() }, text)
 }
 
-/// Solves for the layouts of a program text; returns the solution, or the reason why there is none.
+/// Finds layouts for a program text by synthesis; returns the solution, or the reason why there is none.
 pub fn derived(target: &dyn Target, text: &str, warps: u32, synthesis: SynthesisOptions) -> Result<Derivation, String> {
     solution(target, text, warps, synthesis).map(|(_, derivation)| derivation)
 }
@@ -99,13 +100,13 @@ fn solution(
     Ok((kernel, derivation.ok_or_else(|| "nothing was solved".to_owned())?))
 }
 
-/// Solves and executes a program, and checks its buffers against plain arithmetic.
+/// Finds layouts for a program of the suite, emulates it, and checks its buffers against plain arithmetic.
 pub fn solved(target: &dyn Target, name: &str, synthesis: SynthesisOptions) -> Arc<Solved> {
     let (case, text) = case(name);
     executed(target, &case, &text, synthesis)
 }
 
-/// Solves and executes a program text with a test case; results are cached for all tests of a process.
+/// Finds layouts for a program text and emulates it with a test case. Results are cached for all tests of the process.
 pub fn executed(target: &dyn Target, case: &ProgramCase, text: &str, synthesis: SynthesisOptions) -> Arc<Solved> {
     type Known = BTreeMap<String, Arc<OnceLock<Arc<Solved>>>>;
     static KNOWN: Mutex<Known> = Mutex::new(BTreeMap::new());
@@ -126,8 +127,8 @@ fn execute(target: &dyn Target, case: &ProgramCase, text: &str, synthesis: Synth
     Solved { derivation, counts: outcome.report.counts, report: outcome.report, kernel }
 }
 
-/// Checks that the pruned search finds the same solution as the exhaustive one. Programs whose exhaustive search has
-/// more than 256 leaves are skipped; returns the number of compared programs.
+/// Checks that synthesis with pruned search finds the same solution as with exhaustive search. Programs whose
+/// exhaustive search has more than 256 leaves are skipped. Returns the number of programs that were compared.
 pub fn pruning_changes_nothing(gpu_model: &str, target: &dyn Target) -> usize {
     const MOST: usize = 256;
     let mut compared = 0;
@@ -151,8 +152,9 @@ pub fn pruning_changes_nothing(gpu_model: &str, target: &dyn Target) -> usize {
     compared
 }
 
-/// Whether a reported layout conversion is of a matrix inside the program: neither of the final store to global memory
-/// nor of a broadcast column (which no lane, register or warp varies along the second axis).
+/// Whether a line of the report is a layout conversion of a matrix within the program. Conversions for the final store
+/// to global memory do not count, nor those of a column that is broadcast, whose layout has no bases along the second
+/// axis.
 pub fn is_inside(line: &str) -> bool {
     let to = line.split(" to #").nth(1).unwrap_or_default();
     let bases = to.split('[').filter_map(|basis| basis.split(']').next()?.split_once(", "));
@@ -160,7 +162,7 @@ pub fn is_inside(line: &str) -> bool {
     moves && !line.ends_with("for tt.store") && !line.ends_with("for tt.broadcast")
 }
 
-/// Checks that a table equals the table in `docs/synthesis.md` between the marks of this name.
+/// Checks that `table` equals the section of `docs/synthesis.md` between the marks of name `mark`.
 pub fn kept(mark: &str, table: &str) {
     golden::check_section(&shared_data::workspace().join("docs/synthesis.md"), mark, table);
 }

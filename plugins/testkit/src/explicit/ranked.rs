@@ -1,5 +1,5 @@
-//! Checks the cost model of synthesis against execution: if one of two variants of a program executes at most as much
-//! of everything, and less of wavefronts, accesses, barriers or bytes, the model must predict less time for it.
+//! Checks the cost model of synthesis against executed counts. If one of two variants of a program has no higher count
+//! than the other, and fewer wavefronts, accesses, barriers or bytes, the model must predict less time for it.
 
 use std::fmt::Write;
 
@@ -8,13 +8,13 @@ use crate::prelude::*;
 use tilewright_assign::synthesis::SynthesisOptions;
 use tilewright_verify::case::ProgramCase;
 
-/// A variant of a program: its counts for the whole launch, and a number proportional to the launch's predicted time.
+/// A variant of a program: the counts of a whole launch, and its predicted time in arbitrary units.
 pub struct Variant {
     pub name: String,
-    /// Shared-memory wavefronts, accesses of shared memory, barriers and shuffles, each the maximum over the warps of a
-    /// block times the number of blocks; and sectors of global memory of the launch.
+    /// Shared-memory wavefronts, accesses of shared memory, barriers and shuffles: each is the maximum over the warps
+    /// of a block, times the number of blocks. Then the number of global-memory sectors of the launch.
     moved: [u64; 5],
-    /// Number of operations that all warps of the launch execute in all.
+    /// Number of operations that all warps of the launch execute together.
     steps: u64,
     /// Shared memory of a block in bytes.
     shared_bytes: u64,
@@ -35,8 +35,8 @@ impl Variant {
         ];
         let [wavefronts, accesses, barriers, shuffles] = warps.map(|count| count * blocks);
         let bytes = report.transactions_loaded + report.transactions_stored;
-        // The prediction is for a fixed number of blocks on each compute unit, so the launch's time is proportional to
-        // `blocks` times it.
+        // The model predicts the time for a fixed number of blocks on each compute unit. So the launch's time is
+        // proportional to this prediction times the number of blocks.
         let predicted = solved.derivation.prediction.cycles * blocks as f64;
         let shared_bytes = solved.derivation.shared_bytes;
         Self {
@@ -54,7 +54,8 @@ impl Variant {
     }
 }
 
-/// Returns options of synthesis with each subset of three passes disabled, and a name that lists the disabled passes.
+/// Returns options of synthesis with each subset of three passes disabled, and for each a name that lists the disabled
+/// passes.
 pub fn switches() -> Vec<(String, SynthesisOptions)> {
     let of = |left: u32| {
         let [memory, task_mapping, pipeline] = [0, 1, 2].map(|bit| left >> bit & 1 == 0);
@@ -68,19 +69,19 @@ pub fn switches() -> Vec<(String, SynthesisOptions)> {
     (0..8).map(of).collect()
 }
 
-/// Counts of pairs of variants of which one is better. Index 0 counts pairs whose better variant takes at most as much
-/// shared memory as the other, index 1 the other pairs.
+/// Counts of pairs of variants, one with better counts than the other. Index 0 counts pairs whose better variant needs
+/// at most as much shared memory as the other, index 1 all other pairs.
 #[derive(Default)]
 pub struct Ranked {
     pub pairs: [usize; 2],
-    /// Number of wrongly ranked pairs of each of the two kinds.
+    /// Number of pairs that the cost model ranks wrongly, with the same two indices.
     pub wrong: [usize; 2],
-    /// Text that lists the wrongly ranked pairs.
+    /// Text that lists the pairs that the cost model ranks wrongly.
     pub report: String,
 }
 
 impl Ranked {
-    /// Adds the counts of another set of pairs.
+    /// Returns the sum of both counts, with both reports.
     pub fn with(self, other: Self) -> Self {
         let sum = |a: [usize; 2], b: [usize; 2]| [a[0] + b[0], a[1] + b[1]];
         Self {
@@ -90,7 +91,7 @@ impl Ranked {
         }
     }
 
-    /// Adds the pairs among the variants of one program on a target.
+    /// Counts the pairs among the variants of one program on one target.
     pub fn add(&mut self, gpu_model: &str, group: &[Variant]) {
         for (better, worse) in group.iter().flat_map(|a| group.iter().map(move |b| (a, b))) {
             if !better.dominates(worse) {
@@ -111,7 +112,7 @@ impl Ranked {
         }
     }
 
-    /// Adds the pairs among the variants of a suite's program that [`switches`] gives.
+    /// Counts the pairs among the variants of a program of the suite; [`switches`] has the options of the variants.
     pub fn add_ablations(&mut self, gpu_model: &str, target: &dyn Target, name: &str) {
         let (case, text) = case(name);
         let of = |(left, options): (String, SynthesisOptions)| {

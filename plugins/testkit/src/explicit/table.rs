@@ -1,5 +1,5 @@
-//! Formats the results of synthesis for explicit-memory programs as a table, next to Triton's code for the same
-//! computations.
+//! Formats the results of synthesis for explicit-memory programs as a table, with the counts of Triton's code for the
+//! same computations.
 
 use std::fmt::Write;
 
@@ -50,8 +50,8 @@ fn row(Solved { derivation, counts, .. }: &Solved) -> String {
     format!("`{}` | {copies} | {loads} | {cells} | {stages} | {}", short(instruction), derivation.search.leaves)
 }
 
-/// Returns the fewest bits per lane of the copies to shared memory (if `copies`) or of the loads from it; copies may be
-/// bulk tensor copies.
+/// Returns the bits per lane of the narrowest copy to shared memory (if `copies`) or load from it; also mentions bulk
+/// tensor copies, which have no lanes.
 fn bits(derivation: &Derivation, copies: bool) -> String {
     let accesses = derivation.memories.iter().flat_map(|memory| &memory.accesses);
     let is_copy = |access: &&AccessLine| (access.operation != ttg::LOCAL_LOAD) == copies;
@@ -72,7 +72,7 @@ fn theirs(row: &Value) -> String {
     format!("`{instruction}` | {} | {} | {}", number("conversions"), number("shared_bytes"), number("barriers"))
 }
 
-/// Shortens an instruction's name by the words that all instructions of its kind share.
+/// Shortens an instruction's name by the modifiers that all MMAs of its kind have.
 fn short(instruction: &str) -> String {
     instruction.replace(".sync.aligned", "").replace(".row.col", "")
 }

@@ -28,7 +28,7 @@ pub fn module(kernels: Vec<Kernel>) -> Module {
     Module { kernels }
 }
 
-/// Emits the index of the current lane in the block, times `bytes`.
+/// Emits `bytes` times the index of the executing lane in its block.
 pub fn own_offset(k: &mut Builder, bytes: u32) -> Value {
     let lanes = k.launch().lanes;
     let lane = k.special(SpecialRegister::Lane);
@@ -38,13 +38,13 @@ pub fn own_offset(k: &mut Builder, bytes: u32) -> Value {
     k.binary_const(Binary::Mul, index, bytes)
 }
 
-/// Emits the address `base` plus [`own_offset`].
+/// Emits the address `base` plus [`own_offset`], which is different in each lane of the block.
 pub fn own_address(k: &mut Builder, base: Value, bytes: u32) -> Value {
     let offset = own_offset(k, bytes);
     k.ptr_add(base, offset)
 }
 
-/// Returns a kernel whose lanes each copy 32 bytes as two accesses of 16.
+/// Returns a kernel whose lanes each copy 32 bytes by two accesses of 16 bytes.
 pub fn copy(launch: Launch) -> Kernel {
     let mut k = Builder::new("copy", launch, &[("from", GLOBAL), ("to", GLOBAL)]);
     let (from, to) = (k.parameter(0), k.parameter(1));
@@ -57,8 +57,8 @@ pub fn copy(launch: Launch) -> Kernel {
     k.finish()
 }
 
-/// Returns a kernel whose lanes each store 2 x 16 bytes to shared memory, and after a barrier load those of the
-/// mirrored lane.
+/// Returns a kernel whose lanes each store two values of 16 bytes to shared memory and, after a barrier of the given
+/// scope, load the values of the lane with the mirrored index.
 pub fn through_shared(launch: Launch, scope: Scope) -> Kernel {
     let mut k = Builder::new("through_shared", launch, &[("from", GLOBAL), ("to", GLOBAL)]);
     let lanes = launch.lanes * launch.warps;
@@ -84,7 +84,7 @@ pub fn through_shared(launch: Launch, scope: Scope) -> Kernel {
     k.finish()
 }
 
-/// Returns a kernel whose lanes each get an integer and a float from the lane whose index differs by the xor mask.
+/// Returns a kernel whose lanes each get an integer and a float from lane i xor `mask`, by an indexed shuffle.
 pub fn shuffle(launch: Launch, mask: u32) -> Kernel {
     let mut k = Builder::new("exchange", launch, &[("at", GLOBAL)]);
     let at = k.parameter(0);
@@ -99,7 +99,7 @@ pub fn shuffle(launch: Launch, mask: u32) -> Kernel {
     k.finish()
 }
 
-/// Returns a kernel like [`shuffle`], by a shuffle with an immediate xor mask.
+/// Returns a kernel like [`shuffle`], but with a shuffle that has the xor mask as an immediate.
 pub fn shuffle_xor(launch: Launch, mask: u32) -> Kernel {
     let mut k = Builder::new("exchange_xor", launch, &[("at", GLOBAL)]);
     let at = k.parameter(0);
@@ -112,7 +112,7 @@ pub fn shuffle_xor(launch: Launch, mask: u32) -> Kernel {
     k.finish()
 }
 
-/// Returns a kernel whose lanes below `bound` add one to a word.
+/// Returns a kernel whose lanes with an index below `bound` each add one to a 32-bit word in memory.
 pub fn predicated(launch: Launch) -> Kernel {
     let mut k = Builder::new("predicated", launch, &[("at", GLOBAL), ("bound", WORD)]);
     let (at, bound) = (k.parameter(0), k.parameter(1));
@@ -125,8 +125,8 @@ pub fn predicated(launch: Launch) -> Kernel {
     k.finish()
 }
 
-/// Returns a kernel that permutes the bytes of two words: result bytes 0 to 3 are bytes 1 and 2 of the first word and
-/// bytes 0 and 3 of the second.
+/// Returns a kernel that permutes bytes: bytes 0 to 3 of the result are bytes 1 and 2 of the first word and bytes 0 and
+/// 3 of the second.
 pub fn permute(launch: Launch) -> Kernel {
     let mut k = Builder::new("permute", launch, &[("at", GLOBAL)]);
     let at = k.parameter(0);
@@ -138,7 +138,7 @@ pub fn permute(launch: Launch) -> Kernel {
     k.finish()
 }
 
-/// Returns a kernel that sums `count` words in a loop, and stores the sum if it is even, else its negative.
+/// Returns a kernel that sums `count` words in a loop, and stores the sum if it is even, otherwise its negative.
 pub fn loop_and_branch(launch: Launch) -> Kernel {
     let mut k = Builder::new("loop_and_branch", launch, &[("at", GLOBAL), ("count", WORD)]);
     let (at, count) = (k.parameter(0), k.parameter(1));
@@ -163,7 +163,7 @@ pub fn loop_and_branch(launch: Launch) -> Kernel {
     k.finish()
 }
 
-/// Returns a kernel with every operation on every type that it supports, each result stored.
+/// Returns a kernel that applies every operation to every type that it supports, and stores each result.
 pub fn everything(launch: Launch) -> Kernel {
     let mut k =
         Builder::new("everything", launch, &[("from", GLOBAL), ("to", GLOBAL), ("scale", Type::Scalar(Element::F16))]);
@@ -238,7 +238,7 @@ fn widths(k: &mut Builder, a: Value, element: Element, keep: &mut impl FnMut(&mu
     }
 }
 
-/// Returns a module with all of the kernels above.
+/// Returns a module with one kernel of each of the functions above, except [`shuffle_xor`].
 pub fn all(launch: Launch) -> Module {
     module(vec![
         copy(launch),
@@ -251,7 +251,7 @@ pub fn all(launch: Launch) -> Module {
     ])
 }
 
-/// Returns the description of a target of the given architecture.
+/// Returns the description of an invented target with this architecture and these choices of lanes per warp.
 pub fn target(architecture: &str, lanes: &[u32]) -> TargetDescription {
     let mut target = TargetDescription::from_toml("target.toml", include_str!("target.toml")).unwrap();
     target.architecture = architecture.to_owned();
@@ -260,7 +260,7 @@ pub fn target(architecture: &str, lanes: &[u32]) -> TargetDescription {
     target
 }
 
-/// Returns the lines of assembly from the label `begin` to the label `end`, without comments.
+/// Returns the lines of assembly from the label `begin` up to the text `end`, without comments.
 pub fn lines_of<'a>(assembly: &'a str, begin: &str, end: &str) -> Vec<&'a str> {
     let start = assembly.find(begin).unwrap_or_else(|| panic!("no `{begin}` in:\n{assembly}"));
     let rest = &assembly[start..];

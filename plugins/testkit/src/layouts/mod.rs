@@ -2,8 +2,8 @@
 
 use crate::prelude::*;
 
-/// Returns a blocked layout as text, from the elements of a thread, the threads of a warp, the warps, and the order of
-/// axes.
+/// Returns a blocked layout as text. Parameters: elements of a thread, threads of a warp and warps of a block along
+/// each axis, and the order of the axes, the fastest first.
 pub fn blocked(size: &[u64], threads: &[u64], warps: &[u64], order: &[u64]) -> String {
     format!(
         "#ttg.blocked<{{sizePerThread = {size:?}, threadsPerWarp = {threads:?}, warpsPerCTA = {warps:?}, \

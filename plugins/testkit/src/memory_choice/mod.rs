@@ -1,10 +1,10 @@
-//! Checks of the choice of shared-memory layouts for the vendors' register layouts, on the emulator.
+//! Checks, on the emulator, of the shared-memory layouts that are chosen for the vendors' register layouts.
 
 use crate::prelude::*;
 use tilewright_plan::movement::SharedLayoutCandidate;
 
-/// Emulates the stores or loads between the register layout `layout` and the memory layout `memory`; returns the number
-/// of their shared-memory wavefronts.
+/// Emulates the stores or loads of a tensor between the register layout `layout` and the shared-memory layout `memory`,
+/// and returns the number of shared-memory wavefronts.
 pub fn executed(
     layout: &LinearLayout,
     direction: Direction,
@@ -23,8 +23,8 @@ pub fn executed(
     }
 }
 
-/// Emulates all accesses of `accessors` to a candidate's memory layout, and compares their counts with those that the
-/// candidate predicts. Elements have `bits` bits.
+/// Emulates the accesses of all `accessors` with a candidate's shared-memory layout, and compares the wavefronts with
+/// those that the candidate predicts. Elements have `bits` bits.
 pub fn check(candidate: &SharedLayoutCandidate, accessors: &[Accessor], bits: u32, context: PlanContext<'_>) {
     for (accessor, stats) in accessors.iter().zip(&candidate.accessors) {
         let fetched = candidate.fetch.as_ref().filter(|_| accessor.copy.is_some()).map(|fetch| &fetch.layout);

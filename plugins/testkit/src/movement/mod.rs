@@ -1,11 +1,12 @@
-//! Compares the data movement of generated code with the plan: a vendor's reader counts the accesses in the code.
+//! Compares data movement in generated code with planned data movement: functions of each vendor count the accesses in
+//! the code.
 
 use tilewright_plan::movement::SharedBits;
 
 use crate::prelude::*;
 
-/// Data movement of a kernel, read from its code or planned: bits of shared memory that a lane stores and loads, and
-/// counts of other operations of a warp.
+/// Data movement of a kernel, counted in its code or planned: bits of shared memory that one lane stores and loads, and
+/// counts of other operations of one warp.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Movement {
     pub stored_bits: u64,
@@ -13,7 +14,7 @@ pub struct Movement {
     pub shuffles: u64,
     pub block_barriers: u64,
     pub warp_barriers: u64,
-    /// Number of accesses by instructions that move matrix tiles, loads and stores together.
+    /// Number of loads and stores together by instructions that move matrix tiles, such as `ldmatrix`.
     pub tiles: u64,
 }
 
@@ -31,18 +32,19 @@ impl Movement {
     }
 }
 
-/// Functions with which a vendor reads its generated code.
+/// A vendor's functions that read generated code.
 pub struct Reader {
-    /// Returns the mnemonics of the kernel of this name.
+    /// Returns the mnemonics of the instructions of a kernel. Arguments: the code and the kernel's name.
     pub instructions: for<'a> fn(&'a str, &str) -> Vec<&'a str>,
-    /// Returns the data movement of the kernel of this name, each of whose instructions must be issued once.
+    /// Returns the data movement of a kernel whose instructions are each issued once. Arguments: the code and the
+    /// kernel's name.
     pub movement: fn(&str, &str) -> Movement,
-    /// Checks that the code spills no registers.
+    /// Panics if a kernel's code spills registers. Arguments: the name of the test case and the code.
     pub spills_nothing: fn(&str, &str),
 }
 
-/// Checks that every instruction is issued once: the code has no branches or, if some lanes skip stores, only forward
-/// branches around them.
+/// Checks that the code has no loop: it has no branches, or, if some lanes skip stores (`some_sit_out`), only forward
+/// branches.
 pub fn check_straight_line(code: &str, some_sit_out: bool) {
     let lines: Vec<Vec<&str>> = code.lines().map(|line| line.split_whitespace().collect()).collect();
     let is_branch = |word: &&str| ["bra", "s_branch", "s_cbranch"].iter().any(|branch| word.starts_with(branch));

@@ -1,5 +1,5 @@
-//! Kernels, one for each operation of whole programs and each of its element types, which the vendors' crates compile
-//! and assemble.
+//! Kernels that each contain one operation of whole programs on one element type; the vendors' crates compile and
+//! assemble them.
 
 use crate::prelude::*;
 use tilewright_kernel::{Atomic, MemoryOrder, MemoryScope};
@@ -10,7 +10,7 @@ const WORD: Type = Type::Scalar(Element::I32);
 pub const FLOATS: [Element; 4] = [Element::F16, Element::Bf16, Element::F32, Element::F64];
 pub const INTEGERS: [Element; 4] = [Element::I8, Element::I16, Element::I32, Element::I64];
 
-/// Builds a kernel named `name`; `body` emits its operations from an address of 64 bytes that the lane has to itself.
+/// Builds a kernel named `name`. `body` emits its operations; it gets the address of 64 bytes that only this lane uses.
 fn kernel(name: &str, launch: Launch, body: impl FnOnce(&mut Builder, Value)) -> Kernel {
     let mut k = Builder::new(name, launch, &[("at", GLOBAL), ("n", WORD)]);
     let lane = k.special(SpecialRegister::Lane);
@@ -21,8 +21,8 @@ fn kernel(name: &str, launch: Launch, body: impl FnOnce(&mut Builder, Value)) ->
     k.finish()
 }
 
-/// Builds a kernel that loads two values of a type, and stores the result that `compute` emits; bools are stored as
-/// words.
+/// Builds a kernel that loads two values of type `ty`, and stores the result that `compute` emits. Booleans are
+/// extended to 32-bit words before the store.
 fn computing(
     name: &str,
     launch: Launch,
@@ -40,7 +40,7 @@ fn computing(
     })
 }
 
-/// Returns kernels of arithmetic, comparisons and casts of every element type, and of vectors of two.
+/// Returns kernels with arithmetic, comparisons and casts of every element type, for scalars and vectors of two.
 pub fn arithmetic(launch: Launch) -> Vec<Kernel> {
     let mut kernels = Vec::new();
     let types = |elements: &[Element]| -> Vec<Type> {
@@ -78,8 +78,8 @@ pub fn arithmetic(launch: Launch) -> Vec<Kernel> {
     kernels
 }
 
-/// Returns kernels of every atomic operation on every element type, in both memories, predicated and not, with every
-/// order and scope.
+/// Returns kernels with every atomic operation on every element type: in global and shared memory, with and without a
+/// predicate, and with every order and scope.
 pub fn atomics(launch: Launch) -> Vec<Kernel> {
     let mut kernels = Vec::new();
     let elements = [Element::I32, Element::I64, Element::F16, Element::Bf16, Element::F32, Element::F64];
@@ -119,7 +119,7 @@ pub fn atomics(launch: Launch) -> Vec<Kernel> {
     kernels
 }
 
-/// Returns kernels with while loops, the grid's size, addresses, assertions, prints and dependencies between grids.
+/// Returns kernels with while loops, the grid's size, address arithmetic, assertions, prints and grid dependencies.
 pub fn programs(launch: Launch) -> Vec<Kernel> {
     let until = computing("collatz", launch, WORD, |k, a, _| {
         let zero = k.i32(0);
@@ -183,7 +183,7 @@ pub fn programs(launch: Launch) -> Vec<Kernel> {
     vec![until, once, grid, addresses, prints, overlapped]
 }
 
-/// Returns a kernel of an operation that a target file lists in `[[functions]]`: a math function, or a cast between
+/// Returns a kernel with an operation that a target file lists in `[[functions]]`: a math function, or a cast between
 /// bytes and a wider type.
 pub fn listed(launch: Launch, name: &str, element: &str) -> Kernel {
     let element = Element::ALL.into_iter().find(|known| known.name() == element).unwrap();
@@ -202,7 +202,7 @@ fn byte_cast(launch: Launch, cast: Cast, wide: Element) -> Kernel {
     })
 }
 
-/// Returns a kernel of a math function on one number of an element type.
+/// Returns a kernel that applies a math function to vectors of two elements.
 pub fn function(launch: Launch, function: MathFunction, element: Element) -> Kernel {
     let name = format!("{}_{}", function.name(), element.name());
     computing(&name, launch, Type::Vector(element, 2), |k, a, b| k.math(function, &[a, b][..function.operand_count()]))

@@ -1,5 +1,5 @@
 //! Reductions, scans, gathers and shared-memory accesses whose code the vendors' crates check: a few of each, for warps
-//! of any number of lanes.
+//! of any size.
 
 use crate::layouts::{blocked, distributed};
 use crate::movement::Movement;
@@ -8,15 +8,15 @@ use crate::prelude::*;
 use tilewright_plan::movement::{SharedBits, plan_gather};
 use tilewright_verify::kernels::{add, gather_kernel, reduction_kernel, scan_kernel};
 
-/// A plan as a kernel, and the data movement that the kernel's code must perform.
+/// A kernel that executes a plan, and the data movement that its code must perform.
 pub struct Planned {
     pub name: String,
     pub kernel: Kernel,
     pub movement: Movement,
-    /// The most bits that stores in the text of the code may have: if replicas share the stores, a code generator may
-    /// write each replica's share in a separate branch.
+    /// Maximum bits that the stores in the code's text may have. If replicas share the stores, a code generator may
+    /// emit each replica's share in a separate branch.
     most_stored: u64,
-    /// The least bits that the code may load: it drops unused loads, such as the last of a scan's totals.
+    /// Minimum bits that the code may load. A code generator drops unused loads, such as that of a scan's last total.
     loaded_lower_bound: u64,
 }
 
@@ -26,12 +26,12 @@ impl Planned {
         Self { name: name.to_owned(), kernel, movement, most_stored: bits.stored, loaded_lower_bound: bits.loaded }
     }
 
-    /// Sets the upper bound of stored bits for a layout with replicas, in which a lane holds `bits_per_lane` bits.
+    /// Sets the maximum of stored bits for a layout with replicas, where each lane holds `bits_per_lane` bits.
     fn of_copies(self, bits_per_lane: u64) -> Self {
         Self { most_stored: if self.movement.stored_bits > 0 { bits_per_lane } else { 0 }, ..self }
     }
 
-    /// Whether the found data movement is the planned one, within the bounds.
+    /// Whether the data movement found in the code is the planned one, within the limits for stored and loaded bits.
     pub fn is_done_by(&self, found: Movement) -> bool {
         let Movement { stored_bits, loaded_bits, .. } = self.movement;
         (stored_bits..=self.most_stored).contains(&found.stored_bits)
@@ -39,14 +39,14 @@ impl Planned {
             && Movement { stored_bits, loaded_bits, ..found } == self.movement
     }
 
-    /// Compiles the kernel to assembly.
+    /// Compiles the kernel of the plan to assembly.
     pub fn assembly(&self, target: &dyn Target) -> String {
         verify(&Module { kernels: vec![self.kernel.clone()] }).expect("a sound kernel");
         assembly(target, vec![self.kernel.clone()])
     }
 }
 
-/// Returns all plans for warps of `2^lane_bits` lanes.
+/// Returns the reductions, scans and gathers for warps of `2^lane_bits` lanes.
 pub fn all(target: &dyn Target, lane_bits: u32) -> Vec<Planned> {
     let half = 1u64 << (lane_bits - 3);
     let in_lanes = blocked(&[1, 4], &[8, half], &[4, 1], &[1, 0]);
@@ -72,8 +72,8 @@ pub fn all(target: &dyn Target, lane_bits: u32) -> Vec<Planned> {
 }
 
 /// Returns kernels that store to or load from shared memory in explicit layouts, each with the planned data movement of
-/// that access. The number beside a kernel is how many bits of shared memory a lane accesses in the rest of the kernel,
-/// in the other direction.
+/// that access. The number with each kernel is the bits of shared memory that a lane accesses in the opposite
+/// direction, in the rest of the kernel.
 pub fn accesses(target: &dyn Target, lane_bits: u32) -> Vec<(Planned, u64)> {
     let registers = blocked(&[1, 8], &[1 << (lane_bits - 3), 8], &[4, 1], &[1, 0]);
     let mut plans = Vec::new();
@@ -86,7 +86,7 @@ pub fn accesses(target: &dyn Target, lane_bits: u32) -> Vec<(Planned, u64)> {
         let (src, memory) = (distributed(target, &registers, &[64, 64]), memory(text, &[64, 64]));
         let store = plan_shared_access(&src, &memory, 16, Direction::Store, target.description()).expect("a plan");
         let load = plan_shared_access(&src, &memory, 16, Direction::Load, target.description()).expect("a plan");
-        // The rest of the kernel moves each element of memory once, distributed over the threads.
+        // The rest of the kernel moves each element of shared memory once, distributed evenly over the threads.
         let others = 16 * 64 * 64 / (4 << lane_bits);
         let kernel = store_kernel(&src, &memory, 16, &store).expect("a kernel");
         plans.push((
@@ -125,7 +125,7 @@ fn scanned(target: &dyn Target, name: &str, layout: &str, axis: usize, bits: &[u
     Planned { loaded_lower_bound: planned.loaded_lower_bound / 2, ..planned }
 }
 
-/// Returns the bits of all registers of a lane.
+/// Returns the number of bits in all registers of one lane, for elements of these widths.
 fn bits_per_lane(layout: &LinearLayout, bits: &[u32]) -> u64 {
     bits.iter().map(|&bits| u64::from(bits) << layout.in_bits(Dim::REGISTER)).sum()
 }
@@ -138,7 +138,7 @@ fn gathered(target: &dyn Target, name: &str, layout: &str, bits: u32) -> Planned
     Planned::new(name, kernel, plan.stats.counts, plan.stats.shared_bits).of_copies(bits_per_lane(&src, &[bits]))
 }
 
-/// Checks that the code of all plans performs the planned data movement, and spills no registers.
+/// Checks that the code of all plans performs the planned data movement and spills no registers.
 pub fn code_moves_what_the_plans_say(target: &dyn Target, lane_bits: u32, reader: &Reader) {
     for plan in all(target, lane_bits) {
         let code = plan.assembly(target);

@@ -1,15 +1,14 @@
-//! Compares plans of layout conversions with the code of the Triton compiler (version 3.9.0) for the same conversions.
-//! They are compared by predicted time, and by a price that is independent of cost tables; `docs/conversions.md` has
-//! the results.
+//! Compares plans of layout conversions with the code of the Triton compiler (version 3.9.0) for the same conversions:
+//! by predicted time, and by a price that does not depend on cost tables. `docs/conversions.md` has the results.
 //!
-//! The price counts wavefronts and shuffles of a warp: a shuffle is 1, a shared access its wavefronts, a byte permute
-//! or a select 1/4, a block barrier 10, a warp barrier 1. Triton's shared accesses are assumed free of conflicts: one
-//! wavefront for every 1024 bits that a warp moves, at least one each; its matrix accesses take one wavefront for each
-//! matrix. Plans with a higher price are reported; plans are chosen by time, so no plan may take more predicted cycles
+//! The price of one warp's code: a shuffle costs 1, a shared access its wavefronts, a byte permute or select 1/4, a
+//! block barrier 10, a warp barrier 1. Triton's shared accesses are assumed to be free of bank conflicts: one wavefront
+//! for every 1024 bits that a warp moves, at least one each; its matrix accesses take one wavefront for each matrix.
+//! Plans with a higher price are only reported. Plans are chosen by time, so no plan may take more predicted cycles
 //! than Triton's code.
 //!
-//! On targets that serve a warp in several phases (groups of lanes), each access takes at least a wavefront for each
-//! phase, however narrow it is. The cycles of Triton's accesses are those of accesses counted in phases.
+//! On targets that serve a warp in several phases (groups of lanes, one after the other), each access takes at least
+//! one wavefront for each phase, even if it is narrow. The cycles of Triton's code take this into account.
 
 pub mod tally;
 
@@ -20,7 +19,7 @@ use tilewright_layout::layout_from_json;
 use tilewright_plan::movement;
 
 const CONVERSIONS: &str = include_str!("../../data/conversions.jsonl");
-/// A JSON object with the name of this repository's target file for each of Triton's targets.
+/// JSON object that maps Triton's names of targets to names of this repository's target files.
 const TARGETS: &str = include_str!("../../data/conversion_targets.json");
 
 pub struct Compared {
@@ -33,11 +32,11 @@ pub struct Compared {
     paths: [String; 2],
     ours: Tally,
     tritons: Tally,
-    /// Predicted cycles of the plan, and of Triton's code. Triton's accesses take at least one wavefront for each phase
-    /// of the target. The dependent chain of Triton's code is unknown: it has at least one operation of each kind in
-    /// the code, and two selects, one before a shuffle and one after it.
+    /// Predicted cycles of the plan, and of Triton's code. Each access of Triton's takes at least one wavefront for
+    /// each phase of the target. The dependent chain in Triton's code is unknown; it is assumed to have one operation
+    /// of each kind in the code, and a select before and after a shuffle.
     cycles: [f64; 2],
-    /// Whether Triton's code has only loads and stores of consecutive bytes, shuffles and selects.
+    /// Whether Triton's code uses only loads and stores of consecutive bytes, shuffles and selects.
     is_plain: bool,
 }
 
@@ -71,14 +70,16 @@ fn compared(row: &Value, target: &TargetDescription, instructions: &[Instruction
     }
 }
 
-/// Whether no operation of Triton's code moves a matrix, two distant words, or words between lanes by a swap.
+/// Whether no operation of Triton's code moves matrix tiles, two words at once from distant addresses, or words by a
+/// lane swap.
 fn is_plain(row: &Value) -> bool {
     const SPECIAL: [&str; 5] = ["ldmatrix", "stmatrix", "ds_read2", "ds_write2", "v_permlane"];
     let mut names = row["ops"].as_object().into_iter().flat_map(|ops| ops.keys());
     !names.any(|name| SPECIAL.iter().any(|special| name.starts_with(special)) || name.contains("_tr_"))
 }
 
-/// Returns the number of phases: groups of lanes that are served one after the other, whatever the width of an access.
+/// Returns the number of phases of a 32-bit load: groups of lanes that are served one after the other, even for narrow
+/// accesses.
 fn phases(target: &TargetDescription) -> u64 {
     let row = target.bank_row(Direction::Load, 32).expect("accesses of 32 bits");
     u64::from(target.lanes.default) >> row.phase.len()
@@ -106,8 +107,8 @@ impl Compared {
     }
 }
 
-/// Compares the known conversions of all targets, planned with the instructions that `table` returns; targets without a
-/// table are skipped.
+/// Plans the known conversions of all targets, with the instructions that `table` returns, and compares the plans with
+/// Triton's code. Targets for which `table` returns `None` are skipped.
 pub fn all_rows(answers: Answers, table: impl Fn(&TargetDescription) -> Option<Vec<Instruction>>) -> Vec<Compared> {
     let tables: BTreeMap<String, (TargetDescription, Vec<Instruction>)> = targets()
         .into_iter()
@@ -118,7 +119,7 @@ pub fn all_rows(answers: Answers, table: impl Fn(&TargetDescription) -> Option<V
     known.map(|(row, (target, instructions))| compared(row, target, instructions)).collect()
 }
 
-/// Prints the comparison; returns the ids of the conversions whose plans take more predicted cycles than Triton's code.
+/// Prints the comparison. Returns the ids of the conversions whose plan takes more predicted cycles than Triton's code.
 pub fn slower(rows: &[Compared]) -> BTreeSet<&str> {
     summary(rows);
     let above = |row: &&Compared| row.ours.price(FROZEN) > row.tritons.price(FROZEN) || row.is_slower();
@@ -128,12 +129,13 @@ pub fn slower(rows: &[Compared]) -> BTreeSet<&str> {
     rows.iter().filter(|row| row.is_slower()).map(|row| row.id.as_str()).collect()
 }
 
-/// Keeps the conversions for which Triton's code has no instruction but loads, stores, shuffles and selects.
+/// Keeps only the conversions for which Triton's code consists of plain loads, stores, shuffles and selects.
 pub fn plain(rows: Vec<Compared>) -> Vec<Compared> {
     rows.into_iter().filter(|row| row.is_plain).collect()
 }
 
-/// Prints the numbers of better and equal plans by target and by Triton's kind of conversion, with the differences.
+/// Prints, for each target and each kind of Triton's conversions, the numbers of cheaper, equal and dearer plans, and
+/// the total prices.
 fn summary(rows: &[Compared]) {
     let mut kinds: BTreeMap<(&str, &str), [f64; 5]> = BTreeMap::new();
     for row in rows {

@@ -1,5 +1,4 @@
-//! Operation counts of a warp, in the same form for plans and for Triton's code, and their price; see the parent
-//! module.
+//! Operation counts of a warp and their price, in the same form for plans and for Triton's code; see the parent module.
 
 use crate::prelude::*;
 use serde_json::Value;
@@ -12,9 +11,9 @@ pub const COUNTED: [&str; 5] = ["shuffles", "shared", "alu", "block barriers", "
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Tally {
     shuffles: f64,
-    /// Shared-memory wavefronts of loads and stores.
+    /// Number of shared-memory wavefronts of loads and stores together.
     wavefronts: f64,
-    /// Number of byte permutes and selects.
+    /// Number of byte permutes and selects together.
     alu: f64,
     block_barriers: f64,
     warp_barriers: f64,
@@ -42,15 +41,15 @@ impl Tally {
         }
     }
 
-    /// Reads the operation counts of Triton's code from `row`, an entry of the comparison's data; counts that the entry
-    /// lacks are zero. Each access has at least `least` wavefronts.
+    /// Reads the operation counts of Triton's code from `row`, an entry of the comparison's data; missing counts are
+    /// zero. `lanes` is the number of lanes of a warp, and `least` the minimum number of wavefronts of each access.
     pub fn of_triton(row: &Value, lanes: u64, least: u64) -> Self {
         let counts = |name: &str| row["counts"].get(name).map_or(0.0, number);
         let side =
             |accesses: &str, bits: &str| (counts(accesses) * least as f64).max(counts(bits) * lanes as f64 / 1024.0);
         let ops = row["ops"].as_object().into_iter().flatten();
         let in_warp = row["ops"].get("bar.warp.sync").map_or(0.0, number);
-        // `ldmatrix.sync.aligned.m8n8.x4.shared.b16`: the number after `.x` is the number of matrices.
+        // In `ldmatrix.sync.aligned.m8n8.x4.shared.b16`, the number after `.x` is the number of matrices.
         let matrices = |name: &str| name.split('.').find_map(|field| field.strip_prefix('x')?.parse::<f64>().ok());
         let by_matrix = ops.filter_map(|(name, count)| Some(matrices(name)? * number(count)));
         Self {
@@ -65,17 +64,17 @@ impl Tally {
     }
 }
 
-/// Returns the work of Triton's code with the shortest dependent chain that its operations allow; see
-/// [`counts_of_triton`].
+/// Returns the work of Triton's code for the cost model, with the shortest dependent chain that its operations allow;
+/// see [`counts_of_triton`] for the parameters.
 pub fn work_of_triton(row: &Value, lanes: u64, least: u64) -> WarpWork {
     let mut work = WarpWork::of_counts(counts_of_triton(row, lanes, least), 1);
     work.chain.selects = work.counts.selects.min(2);
     work
 }
 
-/// Returns the counts of Triton's code in `row`, an entry of the comparison's data, as those of a plan for the cost
-/// model. Each access has at least `least` wavefronts. Triton's accesses are assumed free of conflicts. A row's selects
-/// of 64 bits count as two.
+/// Reads the counts of Triton's code from `row`, an entry of the comparison's data, in the form of a plan's counts.
+/// `lanes` is the number of lanes of a warp, and `least` the minimum number of wavefronts of each access. Accesses are
+/// assumed to be free of bank conflicts. A select of 64 bits counts as two.
 pub fn counts_of_triton(row: &Value, lanes: u64, least: u64) -> Counts {
     let counts = |name: &str| row["counts"].get(name).map_or(0, |count| number(count) as u64);
     let ops = |prefix: &str| -> Vec<(String, u64)> {

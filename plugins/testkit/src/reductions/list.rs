@@ -1,9 +1,9 @@
-//! The list of layouts for tests of reductions: twenty blocked, twenty of MMA results, ten of MMA operands, twenty
-//! slices of blocked layouts, ten slices of MMA results, ten of MMA operands, and ten without a layout family.
+//! The list of 100 layouts for tests of reductions: 20 blocked, 20 of MMA results, 10 of MMA operands, 20 slices of
+//! blocked layouts, 10 slices of MMA results, 10 of MMA operands, and 10 without a layout family.
 //!
-//! Table 4 of the Linear Layouts paper counts reductions over this many layouts of each kind without naming them. The
-//! functions below generate the list by enumerating parameters, so that the list for another target is generated alike:
-//! the neutral kinds here from the lanes of a warp, the MMA layouts by the vendor's tests.
+//! Table 4 of the Linear Layouts paper counts reductions over this many layouts of each kind, without listing them. The
+//! functions below generate a list by enumerating parameters, for warps of any size; the vendor's tests provide the MMA
+//! layouts.
 
 use crate::layouts::blocked;
 
@@ -14,7 +14,7 @@ pub struct Row {
     pub layout: String,
 }
 
-/// A vendor's MMA layouts as text: of results and of operands, and of both with a leading batch axis.
+/// A vendor's MMA layouts as text: of results and of operands, without and with a leading batch axis.
 pub struct MatrixLayouts {
     pub results: Vec<String>,
     pub operands: Vec<String>,
@@ -22,7 +22,7 @@ pub struct MatrixLayouts {
     pub batched_operands: Vec<String>,
 }
 
-/// Returns the whole list for warps of `2^lane_bits` lanes.
+/// Returns the list for warps of `2^lane_bits` lanes; `matrix` has the vendor's MMA layouts.
 pub fn list(lane_bits: u32, matrix: &MatrixLayouts) -> Vec<Row> {
     let kinds = [
         ("blocked", 20, of_two_axes(lane_bits)),
@@ -40,7 +40,8 @@ pub fn list(lane_bits: u32, matrix: &MatrixLayouts) -> Vec<Row> {
     rows.collect()
 }
 
-/// Returns blocked layouts of two axes: five sizes of a lane's elements with four layouts of lanes and of four warps.
+/// Returns blocked layouts of two axes: five sizes of a lane's tile, each with four distributions of lanes and of four
+/// warps.
 fn of_two_axes(lane_bits: u32) -> Vec<String> {
     let distributions =
         [(0, [4, 1], [1, 0]), (lane_bits - 2, [1, 4], [1, 0]), (2, [2, 2], [0, 1]), (lane_bits, [2, 2], [0, 1])];
@@ -51,7 +52,7 @@ fn of_two_axes(lane_bits: u32) -> Vec<String> {
     sizes.into_iter().flat_map(|size| distributions.map(|distribution| one(size, distribution))).collect()
 }
 
-/// Returns blocked layouts of three axes, with lanes and warps along all axes or along two of them.
+/// Returns blocked layouts of three axes, with lanes and warps along all axes or along only two.
 fn of_three_axes(lane_bits: u32) -> Vec<String> {
     let lanes = |first: u32, second: u32| [1 << first, 1 << second, 1 << (lane_bits - first - second)];
     let parents: [[[u64; 3]; 4]; 7] = [
@@ -66,15 +67,15 @@ fn of_three_axes(lane_bits: u32) -> Vec<String> {
     parents.iter().map(|[size, lanes, warps, order]| blocked(size, lanes, warps, order)).collect()
 }
 
-/// Returns the slices of every parent layout along its first, second and third axis.
+/// Returns the slices of every parent layout along each of its three axes.
 fn sliced(parents: &[String]) -> Vec<String> {
     let of = |parent: &String| [0, 1, 2].map(|dim| format!("#ttg.slice<{{dim = {dim}, parent = {parent}}}>"));
     parents.iter().flat_map(of).collect()
 }
 
-/// Returns layout number `index` of those given by bases: the unit bases of a tile of 32 columns in a pseudo-random
-/// order, first for the lanes, then for four warps and for eight registers. Every second layout has a zero lane or warp
-/// basis (replication).
+/// Returns a layout that is given by bases. They are the unit bases of a tile of 32 columns in a pseudo-random order:
+/// first for the lanes, then for four warps and for eight registers. If `index` is odd, one lane or warp basis is zero
+/// (replication).
 fn custom(index: u64, lane_bits: u32) -> String {
     let threads = lane_bits as usize + 2;
     let copy = (index % 2 == 1).then_some((index as usize * 3) % threads);

@@ -1,5 +1,5 @@
-//! Tests of reductions that add 32-bit elements along both axes of a list of layouts, on the shapes of Table 4 of the
-//! Linear Layouts paper: planned, run on the emulator, and checked for duplicate stores.
+//! Tests of reductions that add 32-bit elements along each axis of tensors in a list of layouts, on the shapes of Table
+//! 4 of the Linear Layouts paper. They are planned, emulated, and checked for duplicate stores.
 
 pub mod list;
 
@@ -14,30 +14,30 @@ pub use list::{MatrixLayouts, Row, list};
 const SHAPES: [[u64; 2]; 5] = [[128, 16], [128, 128], [32, 128], [32, 32], [16, 16]];
 const ELEMENT_BITS: u32 = 32;
 
-/// A planned reduction of a tensor in a layout of the list.
+/// A planned reduction of a tensor whose layout is in the list.
 pub struct PlannedReduction {
     pub kind: &'static str,
-    /// Index of the layout in the list, shape and axis: `23/128x16/0`.
+    /// Index of the layout in the list, shape and axis, such as `23/128x16/0`.
     pub id: String,
     pub src: LinearLayout,
     pub axis: Dim,
     pub plan: ReductionPlan,
 }
 
-/// Returns the list of layouts as text, one line for each.
+/// Returns the list of layouts as text, one JSON object on each line.
 pub fn text(rows: &[Row]) -> String {
     let line = |row: &Row| format!("{}\n", serde_json::json!({ "kind": row.kind, "layout": row.layout }));
     rows.iter().map(line).collect()
 }
 
-/// Checks that the list of layouts equals the committed file.
+/// Checks that the list of layouts equals a committed file, and that it has 100 different layouts.
 pub fn check_kept(rows: &[Row], file: &Path) {
     let different: BTreeSet<_> = rows.iter().map(|row| &row.layout).collect();
     assert_eq!((rows.len(), different.len()), (100, 100), "layouts of the list");
     golden::check(file, &text(rows));
 }
 
-/// Plans the reductions of each layout of the list for the target, in each shape and along both axes. Panics if one
+/// Plans the reductions of every layout of the list for the target, in each shape and along both axes. Panics if one
 /// cannot be planned.
 pub fn problems(rows: &[Row], target: &dyn Target) -> Vec<PlannedReduction> {
     let mut all = Vec::new();
@@ -56,7 +56,8 @@ pub fn problems(rows: &[Row], target: &dyn Target) -> Vec<PlannedReduction> {
     all
 }
 
-/// Emulates all reductions of the list on each target. Identical kernels on identical banks are run once.
+/// Emulates all reductions of the list on each target. A kernel that several targets with the same banks share is
+/// emulated once.
 pub fn check_all(rows: &[Row], targets: &[&dyn Target]) {
     let mut proven = BTreeSet::new();
     for &target in targets {
@@ -74,9 +75,9 @@ pub fn check_all(rows: &[Row], targets: &[&dyn Target]) {
 }
 
 impl PlannedReduction {
-    /// Emulates the reduction, compares every result and every count, and checks that nothing is stored to shared
-    /// memory twice: each warp's partial result once, and each total once if totals are moved to the lanes that need
-    /// them.
+    /// Emulates the reduction, and checks results and counts. Also checks that nothing is stored to shared memory
+    /// twice: each warp's partial result is stored once, and each total once if totals must be moved to the lanes that
+    /// need them.
     fn check_on_emulator(&self, target: &dyn Target) {
         let case = reduction_case((&self.src, self.axis), &[ELEMENT_BITS], &self.plan, target.description());
         let report = check_case(case, target.description(), format!("{} ({})\n{}", self.id, self.kind, self.src));
@@ -87,14 +88,15 @@ impl PlannedReduction {
         assert_eq!(report.shared_bytes_stored, once, "{} ({}) stores\n{}", self.id, self.kind, self.src);
     }
 
-    /// Returns the number of results of the reduction.
+    /// Returns the number of results of the reduction: the number of elements divided by the size of the reduced axis.
     fn lines(&self) -> u64 {
         let outs = self.src.outs();
         1 << (outs.bits() - outs.bits_of(self.axis))
     }
 
-    /// Returns the number of distinct partial results that the block's warps compute: for each result, the size of the
-    /// axis divided by the number of its coordinates that warp 0 holds. Zero if a warp holds the whole axis.
+    /// Returns the number of distinct partial results that the block's warps compute. For each result, it is the size
+    /// of the reduced axis divided by the number of its coordinates that warp 0 holds. Zero if a warp holds the whole
+    /// axis.
     fn partial_results(&self) -> u64 {
         let (ins, outs) = (self.src.ins(), self.src.outs());
         let of_warp = (0..1u64 << ins.bits()).filter(|&packed| ins.coordinate(packed, Dim::WARP) == 0);

@@ -1,4 +1,4 @@
-//! A tile program with a loop that loads tiles in one layout and uses them in another, for targets of every vendor.
+//! A tile program for the targets of every vendor, with a loop that loads tiles in one layout and uses them in another.
 
 use std::path::Path;
 
@@ -8,63 +8,63 @@ use tilewright_tile::op::name::ttg;
 use tilewright_tile::text;
 use tilewright_verify::case::ProgramCase;
 
-/// Number of elements of a tile, which has 32 rows.
+/// Number of elements of a tile: 32 rows of 32.
 const TILE: usize = 32 * 32;
-/// Number of tiles in global memory.
+/// Number of tiles in global memory that the loop may load.
 const TILES: usize = 8;
 
-/// How the program computes the index of the tile to load.
+/// How the program determines which tile an iteration loads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum From {
-    /// The pointers to the tile are carried by the loop.
+    /// By pointers that the loop carries from iteration to iteration.
     Carried,
-    /// The index is the induction variable.
+    /// By an index that is the loop's induction variable.
     Counter,
-    /// The index is a number loaded from memory.
+    /// By an index that the iteration loads from memory.
     Loaded,
-    /// The index is a quotient that is unknown at compile time.
+    /// By an index that is a quotient, unknown at compile time.
     Quotient,
 }
 
-/// The parameters of the program, which computes `y = 3 y + tile` in each iteration, plus `5 tile` of another tensor if
-/// `two`.
+/// The parameters of the program. It computes `y = 3 y + tile` in each iteration, and also adds `5 tile` of another
+/// tensor if `two`.
 #[derive(Debug, Clone, Copy)]
 pub struct Staged {
-    /// The layout of the loaded tiles.
+    /// Layout of the tiles that the loop loads.
     pub loaded: &'static str,
-    /// The layout of the tiles in the computation that uses them.
+    /// Layout of the tiles in the computation after the loads.
     pub read: &'static str,
     pub lanes: u32,
     pub from: From,
-    /// The value that masked-off rows get; `None` if the loads have no mask.
+    /// The value that elements of masked-off rows get; `None` if the loads have no mask.
     pub other: Option<u32>,
     pub two: bool,
-    /// Whether a tile is used twice.
+    /// Whether the loop uses each tile twice.
     pub twice: bool,
-    /// Whether a tile is used in a computation before its layout conversion.
+    /// Whether a tile is used in an elementwise computation before its layout conversion.
     pub elementwise: bool,
-    /// The layout of a tile that is transposed before its layout conversion; `None` if it is not transposed.
+    /// Layout of the transposed tile before its layout conversion; `None` if tiles are not transposed.
     pub turned: Option<&'static str>,
-    /// Whether the loop stores its intermediate result to memory.
+    /// Whether the loop stores its intermediate result to global memory.
     pub stores: bool,
-    /// The number of stages in the loop's attribute; `None` for no attribute.
+    /// Number of stages in the loop's attribute; `None` if the loop has no attribute.
     pub num_stages: Option<u32>,
-    /// The number of iterations, if the loop has a constant bound; else `None`.
+    /// Number of iterations, if the loop's bound is constant; `None` if it is a parameter.
     pub iterations: Option<u32>,
     /// The initial value of the induction variable.
     pub begin: i32,
-    /// The step of the induction variable.
+    /// The step of the loop's induction variable.
     pub step: i32,
-    /// How far the loop's bound lies below the induction variable's value after the last iteration.
+    /// By how much the loop's bound is below the value of the induction variable after the last iteration.
     pub short: i32,
 }
 
-/// The compiled kernel, and the compiler's report on the kernel's loop.
+/// A compiled kernel, with the compiler's report on its loop.
 pub struct Compiled {
     pub kernel: Kernel,
     pub text: String,
     pub lines: Vec<LoopReport>,
-    /// Number of layout conversions that remain in the kernel.
+    /// Number of layout conversions in the program after layout assignment.
     pub conversions: usize,
 }
 
@@ -75,12 +75,12 @@ impl Compiled {
         &self.lines[0]
     }
 
-    /// Returns the loads that are prefetched.
+    /// Returns the reports of the loads that are prefetched.
     pub fn prefetched_loads(&self) -> Vec<&LoadReport> {
         self.line().loads.iter().filter(|load| load.by.is_some()).collect()
     }
 
-    /// Returns the reasons why loads are not prefetched, as text.
+    /// Returns the reasons why the other loads are not prefetched, as one text.
     pub fn reasons(&self) -> String {
         self.line().loads.iter().filter_map(|load| load.reason.clone()).collect::<Vec<_>>().join("; ")
     }
@@ -91,8 +91,8 @@ impl Compiled {
 }
 
 impl Staged {
-    /// Creates the parameters of a loop that loads tiles in layout `loaded`, through loop-carried pointers, and
-    /// converts them to layout `read`. `lanes` is the number of lanes of a warp.
+    /// Creates a program whose loop loads tiles in layout `loaded` through loop-carried pointers and converts them to
+    /// layout `read`. `lanes` is the number of lanes of a warp.
     pub const fn new(loaded: &'static str, read: &'static str, lanes: u32) -> Self {
         Self {
             loaded,
@@ -236,7 +236,7 @@ module attributes {{\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = 4 : i32, \"t
         )
     }
 
-    /// Compiles the program's kernel for a target, with `stages` stages if given.
+    /// Compiles the program for a target; `stages` overrides the number of pipeline stages if given.
     pub fn compiled(&self, target: &dyn Target, stages: Option<u32>) -> Compiled {
         let (mut printed, mut lines, mut conversions) = (String::new(), Vec::new(), 0);
         let options = ProgramOptions::default().with_stages(stages);
@@ -253,12 +253,12 @@ module attributes {{\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = 4 : i32, \"t
         Compiled { kernel, text: printed, lines, conversions }
     }
 
-    /// Emulates a kernel for `iterations` iterations, with `rows` unmasked rows of each tile, and checks the result
-    /// against plain arithmetic.
+    /// Emulates a kernel for `iterations` iterations, with a mask that covers `rows` rows of each tile. Checks the
+    /// result against plain arithmetic and returns the operation counts.
     pub fn run(&self, target: &dyn Target, kernel: &Kernel, iterations: usize, rows: usize) -> Result<Counts, Fault> {
         let of = |index: usize| (index as u32).wrapping_mul(0x9e37_79b9) >> 8;
         let numbers: Vec<u32> = (0..2 * TILES * TILE).map(of).collect();
-        // The tile that an iteration loads, if it loads the tile's index.
+        // The index of the tile for each iteration, if the iteration loads the index from memory.
         let order: Vec<u32> = (0..TILES as u32).map(|iteration| (iteration * 3) % TILES as u32).collect();
         let bytes = |numbers: &[u32]| numbers.iter().flat_map(|number| number.to_le_bytes()).collect::<Vec<u8>>();
         let buffers = [bytes(&numbers), vec![0; 8 * TILE], bytes(&order)].map(Given::Bytes);
@@ -291,8 +291,8 @@ module attributes {{\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = 4 : i32, \"t
         Ok(report.counts)
     }
 
-    /// Asserts that the program, compiled with one to four stages and emulated for zero to seven iterations, computes
-    /// the expected result. Panics otherwise.
+    /// Compiles the program with one to four stages, emulates each for up to seven iterations, and panics unless the
+    /// results are right.
     pub fn check(&self, target: &dyn Target) {
         for stages in 1..=4 {
             let compiled = self.compiled(target, Some(stages));
@@ -310,8 +310,8 @@ module attributes {{\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = 4 : i32, \"t
     }
 }
 
-/// Compares the operation counts of a block for a dot of the suite, by number of stages, with the table in the
-/// documentation.
+/// Compares a table in the documentation with the operation counts of a block: those of a dot program of the suite, for
+/// each number of pipeline stages.
 pub fn check_dot_counts_by_stages(target: &dyn Target, stages: &[u32]) {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/kernels/dot_masked.json");
     let case = ProgramCase::read(&file).unwrap_or_else(|error| panic!("{error}"));

@@ -1,11 +1,12 @@
-//! Checks that every tensor type of real programs after layout assignment has a layout of the target's families.
+//! Checks that every tensor type in real programs, after layout assignment, has a layout that the target's families can
+//! resolve.
 
 use crate::prelude::*;
 use tilewright_assign::layouts::{LayoutCache, layout_name};
 use tilewright_tile::{Body, TileType, text};
 
-/// Checks the tensor types of programs in the shared data whose file names end with one of `endings`. Returns the
-/// number of distinct types.
+/// Checks the tensor types of all programs in the shared test data whose file names end with one of `endings`, for
+/// warps of `lanes` lanes. Returns the number of distinct types.
 pub fn all_have_layouts(target: &dyn Target, endings: &[&str], lanes: u64) -> usize {
     let folder = shared_data::path("kernels/ttgir");
     let families = FamilySet::new(vec![&Neutral, target.families()]);
@@ -37,8 +38,8 @@ fn types(body: &Body) -> Vec<TileType> {
     found
 }
 
-/// Checks that the layout of a type has the type's shape and covers the tensor, and that a distributed layout
-/// round-trips through its name.
+/// Checks that the layout of a type has the type's shape, that it covers the tensor, and that writing and parsing a
+/// distributed layout yields the same layout.
 fn look(ty: &TileType, layouts: &LayoutCache<'_>, lanes: u64) -> Result<(), String> {
     match ty {
         TileType::Tensor(tensor) => {

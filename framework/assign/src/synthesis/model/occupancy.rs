@@ -20,11 +20,11 @@ pub enum ModelError {
     DoesNotFit {
         /// The name of the target.
         target: String,
-        /// The name of the resource.
+        /// Name of the resource: `blocks`, `warps`, `registers` or `bytes of shared memory`.
         what: &'static str,
-        /// The amount that a block needs.
+        /// The amount of the resource that a block needs.
         needed: u64,
-        /// The amount that a compute unit has.
+        /// The amount of the resource that a compute unit has.
         available: u64,
     },
 }
@@ -32,9 +32,9 @@ pub enum ModelError {
 /// The number of resident blocks, and the resource that limits it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Occupancy {
-    /// Number of blocks that are resident on a compute unit.
+    /// Number of blocks that are resident on a compute unit at the same time.
     pub blocks: u64,
-    /// The name of the resource that limits the number of resident blocks.
+    /// Name of the resource that limits the number of resident blocks, e.g. `registers`.
     pub limited_by: &'static str,
 }
 
@@ -42,7 +42,7 @@ impl Occupancy {
     /// Returns the occupancy of a compute unit of the target by blocks like `block`.
     ///
     /// # Errors
-    /// [`ModelError`].
+    /// [`ModelError`]: the target has no throughput table, or a block does not fit a compute unit.
     pub fn of(block: &ModelBlock, target: &TargetDescription) -> Result<Self, ModelError> {
         let stats = stats(target)?;
         let warps = block.warps.max(1).saturating_add(block.producers);

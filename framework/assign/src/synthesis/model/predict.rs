@@ -11,13 +11,13 @@ const NOT_HIDDEN: f64 = 1.0 / 16.0;
 /// Cycles for which the work of a block occupies the pipes of a compute unit.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Pipes {
-    /// Cycles of issuing instructions.
+    /// Cycles that the compute unit takes to issue the block's instructions.
     pub issue: f64,
-    /// Cycles of shared memory.
+    /// Cycles for which the block's wavefronts and shuffles occupy the shared-memory pipe.
     pub shared: f64,
-    /// Cycles of the matrix units.
+    /// Cycles for which the block's MMAs occupy the matrix units.
     pub matrix: f64,
-    /// Cycles of the compute unit's share of the global-memory bandwidth.
+    /// Cycles for which the block's transfers occupy the compute unit's share of the global-memory bandwidth.
     pub global: f64,
 }
 

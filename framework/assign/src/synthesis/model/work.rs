@@ -7,29 +7,29 @@ use tilewright_kernel::Counts;
 pub struct StepWork {
     /// Bytes of global memory that the whole block accesses, in whole sectors.
     pub global_bytes: u64,
-    /// Number of global-memory accesses.
+    /// Number of global-memory access instructions of a warp.
     pub global_accesses: u64,
     /// Whether the accesses of global memory are asynchronous: in flight until a later stage of the loop.
     pub asynchronous: bool,
     /// Whether a producer warp issues the accesses of global memory; consumer warps then signal when a buffer is free.
     pub produced: bool,
-    /// Number of wavefronts stored to shared memory.
+    /// Number of wavefronts that a warp stores to shared memory.
     pub wavefronts_stored: u64,
-    /// Number of wavefronts loaded from shared memory.
+    /// Number of wavefronts that a warp loads from shared memory.
     pub wavefronts_loaded: u64,
-    /// Number of shared-memory accesses.
+    /// Number of shared-memory access instructions of a warp.
     pub shared_accesses: u64,
-    /// Number of shuffles between lanes.
+    /// Number of shuffles between lanes that a warp executes.
     pub shuffles: u64,
-    /// Number of matrix instructions.
+    /// Number of matrix instructions (MMAs) of a warp.
     pub matrix_instructions: u64,
     /// Cycles for which one matrix instruction occupies its pipe.
     pub matrix_cycles: f64,
     /// Whether the MMAs are asynchronous: they may be in flight until the next iteration.
     pub pending: bool,
-    /// Number of other instructions.
+    /// Number of instructions of a warp that are not counted by the other fields, such as arithmetic.
     pub arithmetic: u64,
-    /// Number of block barriers.
+    /// Number of block barriers that a warp passes.
     pub barriers: u64,
 }
 

@@ -16,7 +16,7 @@ pub const VARIABLES: [&str; 4] =
 pub const BLOCKED: &str =
     "#ttg.blocked<{sizePerThread = [1, 2], threadsPerWarp = [4, 8], warpsPerCTA = [1, 1], order = [1, 0]}>";
 
-/// The root of the repository.
+/// Returns the root folder of the repository.
 pub fn root() -> PathBuf {
     let mut folders = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
     folders.find(|folder| folder.join("Cargo.lock").is_file()).expect("the workspace").to_owned()
@@ -75,7 +75,7 @@ pub fn batch(lines: impl Into<String>) -> Vec<Json> {
     json_lines(printed.ok())
 }
 
-/// Prints requests as the lines of a batch.
+/// Returns requests as lines of JSON, the input of `tilewright batch`.
 pub fn lines(requests: &[Json]) -> String {
     requests.iter().map(|request| format!("{request}\n")).collect()
 }

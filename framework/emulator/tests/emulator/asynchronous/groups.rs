@@ -31,7 +31,7 @@ fn a_named_barrier_orders_accesses_of_its_warps() {
     assert!(matches!(elsewhere.kind, FaultKind::Race { .. } | FaultKind::Uninitialised { .. }), "{elsewhere}");
 }
 
-/// Warps reach a barrier of one number at different operations.
+/// Warps that wait at a named barrier of one number may do so at different operations of the kernel.
 #[test]
 fn a_named_barrier_is_identified_by_its_number() {
     let with_barrier_numbers = |first: u32, second: u32| {

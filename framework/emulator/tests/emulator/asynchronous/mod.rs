@@ -13,7 +13,8 @@ use tilewright_emulator::{
 };
 use tilewright_kernel::Queue;
 
-/// The semantics of a copy: writes each lane's word to the lane's address, and completes on the queue of copies.
+/// The semantics of the asynchronous instruction `copy`: writes each lane's word to the lane's address, and completes
+/// on the queue of copies.
 fn copy(call: &mut InstructionCall<'_>) -> Result<(), LaneFault> {
     call.completes_on(Queue::Copies);
     for lane in 0..call.lanes() {
@@ -23,8 +24,8 @@ fn copy(call: &mut InstructionCall<'_>) -> Result<(), LaneFault> {
     Ok(())
 }
 
-/// The semantics of an MMA: adds the eight words at the first lane's address to the accumulator of each lane, and
-/// completes on the MMA queue.
+/// The semantics of an asynchronous MMA: adds the eight words at the first lane's address to the accumulator of each
+/// lane, and completes on the MMA queue.
 fn sum(call: &mut InstructionCall<'_>) -> Result<(), LaneFault> {
     call.completes_on(Queue::Mma);
     let address = call.operand(0, 0, 0)?;
@@ -107,7 +108,7 @@ fn fault(warps: u32, text: &str) -> Fault {
     }
 }
 
-/// Returns the text of the earlier access that a fault names.
+/// Returns the text of the earlier operation whose access conflicts with the faulting one.
 fn other(fault: &Fault) -> &str {
     match &fault.kind {
         FaultKind::Race { other, .. }

@@ -14,9 +14,9 @@ pub struct Program {
 /// An expression of an assignment.
 #[derive(Debug, PartialEq)]
 pub enum Expression {
-    /// An input, or a name that was assigned before.
+    /// Name of an input, or of an assignment on an earlier line.
     Name(String),
-    /// A number.
+    /// A number, as an f32 literal.
     Number(f32),
     /// A binary operation: operator, left and right operand.
     Both(char, Box<Expression>, Box<Expression>),

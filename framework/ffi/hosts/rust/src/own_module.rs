@@ -1,8 +1,8 @@
 //! The host's own LLVM module: a kernel that the host wrote calls the tile program, which Tilewright compiled to a
 //! function.
 //!
-//! The kernel has the program's parameters and one more pointer. Every block computes its tile, and one of its lanes
-//! writes 1 to the block's element of the memory behind that pointer. LLVM inlines the program, so that the host's
+//! The kernel has the program's parameters and one more pointer. Every block computes its tile; one lane of the block
+//! then writes 1 to the element with the block's index behind that pointer. LLVM inlines the program, so the host's
 //! kernel is the only kernel in the code.
 
 use std::error::Error;
@@ -16,16 +16,16 @@ use inkwell::targets::{CodeModel, FileType, InitializationConfig, RelocMode, Tar
 use inkwell::types::BasicMetadataTypeEnum;
 use inkwell::values::{BasicMetadataValueEnum, FunctionValue};
 use inkwell::{AddressSpace, IntPredicate, OptimizationLevel};
-// Its build script locates the LLVM that is linked.
+// This crate is linked for its build script, which locates the LLVM library.
 use tilewright_llvm as _;
 
 /// Properties of a GPU that the host needs to write a kernel for it.
 struct HostTarget {
-    /// The prefix of the GPU's target triple.
+    /// Prefix of the GPU's LLVM target triple.
     triple: &'static str,
-    /// LLVM's number of the calling convention for kernels of the GPU.
+    /// Number of LLVM's calling convention for kernels of the GPU.
     kernel: u32,
-    /// The names of the intrinsics for the index of the block and for the index of the lane in the block.
+    /// Names of the LLVM intrinsics for the index of the block, and (`lane`) for the index of the lane in the block.
     block: &'static str,
     lane: &'static str,
 }

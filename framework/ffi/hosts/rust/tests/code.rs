@@ -17,7 +17,7 @@ fn it_prints_code_for_three_targets() {
     let output = host(&[program.to_str().expect("UTF-8"), "h100", "mi250", "max1550"]);
     let printed = String::from_utf8(output.stdout).expect("UTF-8");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    // Expected rows computed by hand, as for the host in C: an eighth of a warp's lanes are rows.
+    // The expected rows are computed by hand, as for the host in C: an eighth of a warp's lanes are rows.
     for row in [9, 17, 5] {
         assert_eq!(printed.matches(&format!("holds element ({row}, 5)")).count(), 1, "{printed}");
     }

@@ -2,7 +2,7 @@
 
 use super::super::{CuteLayout, CuteMode};
 
-/// The index that a digit is part of: the thread's or the value's.
+/// The index that contains a digit: the thread index or the value index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Kind {
     Thread,
@@ -50,7 +50,7 @@ pub(super) fn ordered_digits(layout: &CuteLayout, shape: &[u64]) -> Result<Vec<D
     Ok(ordered)
 }
 
-/// Splits a mode into digits that move along one axis each.
+/// Splits a mode of the thread index or of the value index into digits that each move along one axis.
 fn along_axes(kind: Kind, mode: CuteMode, shape: &[u64]) -> Result<Vec<Digit>, String> {
     let CuteMode { shape: mut size, mut stride } = mode;
     if stride == 0 {
@@ -79,7 +79,7 @@ fn along_axes(kind: Kind, mode: CuteMode, shape: &[u64]) -> Result<Vec<Digit>, S
     Ok(digits)
 }
 
-/// Checks that the digits reach every position along every axis exactly once.
+/// Checks that the digits of threads and values together reach every position along every axis exactly once.
 fn check_coverage(digits: &[Digit], shape: &[u64]) -> Result<(), String> {
     for (axis, &length) in shape.iter().enumerate() {
         let mut own: Vec<&Digit> = digits.iter().filter(|digit| digit.axis == axis).collect();

@@ -1,4 +1,4 @@
-//! Task mappings.
+//! Task mappings: construction, composition, and conversion to and from thread-value layouts.
 
 use super::digits;
 use super::digits::{Digit, Kind};
@@ -9,13 +9,14 @@ use std::fmt;
 /// A task mapping (Hexcute): assigns the tasks of a grid to workers, in order.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct TaskMapping {
-    /// Number of axes of the grid.
+    /// Number of axes of the grid of tasks.
     rank: usize,
-    /// The composed grids, the outermost first.
+    /// The basic mappings whose composition this is, the outermost first.
     mappings: Vec<BasicMapping>,
 }
 
-/// A mapping without composition: `repeat` or `spatial` of a grid.
+/// A mapping without composition: `repeat` (one worker for all tasks) or `spatial` (one worker for each task) of a
+/// grid.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct BasicMapping {
     kind: Kind,

@@ -17,7 +17,7 @@ pub(super) struct Tuples {
     pub(super) axis: Dim,
     /// For each tensor, the number of bits of an element while it is moved between threads: at least 8.
     pub(super) bits: Vec<u32>,
-    /// The block of the program that combines two tuples.
+    /// The block of tile IR in the combine region, whose operations combine two tuples.
     block: Block,
 }
 

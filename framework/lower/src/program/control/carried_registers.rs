@@ -30,17 +30,18 @@ impl CarriedRegisters {
         Self((0..1usize << differences.len()).map(carried).collect())
     }
 
-    /// The register that is carried for a register, and the difference to that one.
+    /// Returns the index of the register that the loop carries in place of `register`, and the constant to add to that
+    /// register's value.
     pub(super) fn source(&self, register: usize) -> (usize, i64) {
         self.0.get(register).copied().unwrap_or((register, 0))
     }
 
-    /// Number of registers that are carried.
+    /// Returns the number of registers that the loop carries.
     pub(super) fn count(&self) -> usize {
         self.own().count()
     }
 
-    /// Selects the registers that the loop carries from all registers of the tensor.
+    /// Returns those of the tensor's registers that the loop carries.
     pub(super) fn select(&self, registers: &[Value]) -> Vec<Value> {
         self.own().map(|register| registers[register]).collect()
     }
@@ -76,7 +77,7 @@ fn difference(layout: &LinearLayout, info: &AxisInfo, column: u64) -> Option<i64
     })
 }
 
-/// Adds a constant to a pointer or integer.
+/// Emits the sum of an integer and a constant, or of a pointer and a constant number of bytes.
 fn moved(builder: &mut Builder, value: Value, difference: i64) -> Value {
     if difference == 0 {
         return value;

@@ -18,11 +18,11 @@ use super::carried_registers::CarriedRegisters;
 
 const WORD: Type = Type::Scalar(Element::I32);
 
-/// The packing of narrow elements into words.
+/// The packing of narrow elements of a tensor into 32-bit words.
 #[derive(Debug, Clone, Copy)]
 struct Packing {
     element: Element,
-    /// Number of elements in a word.
+    /// Number of elements in a 32-bit word: 2 or 4.
     count: usize,
 }
 

@@ -17,48 +17,54 @@ use super::super::lowering::Lowering;
 use super::super::scalar::add_elements;
 use super::carried_registers::CarriedRegisters;
 
-/// Least number of pointers that are carried as a base. Fewer take few registers, and a loop moves them while it waits
-/// for loads, whereas it computes sums before the loads.
+/// Min number of pointers in a lane at which a loop carries one base instead of the pointers. Fewer pointers take few
+/// registers, and advancing them overlaps with the wait for loads, whereas additions of base and offsets delay the
+/// loads.
 const LEAST_POINTERS: usize = 16;
 
-/// Least ratio of the registers of the pointers to those of their sum.
+/// Min ratio of the registers that the pointers take to those that the base and the offsets take; below it, the loop
+/// carries the pointers themselves.
 const LEAST_GAIN: usize = 2;
 
-/// The 32-bit registers of a pointer.
+/// Number of 32-bit registers that a pointer takes.
 const POINTER_REGISTERS: usize = 2;
 
-/// Pointers of a loop's argument as one base plus loop-invariant offsets.
+/// The pointers of a tensor that a loop carries, as one base, which each iteration advances, plus loop-invariant
+/// offsets.
 #[derive(Debug, Clone)]
 pub(in super::super) struct PointerSum {
-    /// The base in the region that is lowered.
+    /// The kernel value of the base in the region that is being lowered.
     base: Value,
-    /// The bytes of a pointee.
+    /// Size in bytes of an element that the pointers point to.
     bytes: u64,
-    /// The pointers that are sums; the others differ from them by constants.
+    /// The registers whose pointers are computed as base plus offsets; the pointers of the other registers differ from
+    /// these by constants.
     registers: CarriedRegisters,
-    /// The terms, those with the fewest different offsets first.
+    /// The terms that are added to the base one after another, in ascending order of the number of different offsets,
+    /// because equal partial results are computed once.
     terms: Vec<Term>,
 }
 
-/// Registers of a value of the program: for each pointer the register that belongs to it.
+/// A program value (pointers, or offsets of pointers), and for each pointer that is being split the kernel value of the
+/// corresponding register.
 struct Registers {
     value: tile::Value,
     registers: Vec<Value>,
 }
 
-/// The operands of an operation, whose layout is that of the result.
+/// The two operands of an operation on tensors, both in the layout of its result.
 struct Operands<'a> {
     result: &'a lowered::Registers,
-    /// For each pointer the number of its register in the layout.
+    /// For each pointer that is being split, the index of its register in the layout of the operation's result.
     positions: Vec<usize>,
     of: [Registers; 2],
 }
 
-/// One term of pointers: for each pointer its offset in elements.
+/// One term of a sum of pointers: for each pointer, the offset that the term adds, in elements.
 #[derive(Debug, Clone)]
 struct Term(Vec<Offset>);
 
-/// A multiple of a number of elements.
+/// An offset in elements: the kernel value `unit` times the constant `multiple`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Offset {
     unit: Value,
@@ -70,12 +76,13 @@ impl Term {
         Self(registers.into_iter().map(|unit| Offset { unit, multiple: 1 }).collect())
     }
 
-    /// The number of different offsets.
+    /// Returns the number of different offsets of the term.
     fn count(&self) -> usize {
         self.0.iter().collect::<HashSet<_>>().len()
     }
 
-    /// The number of 32-bit registers of the offsets. An offset that all pointers share is added to the base.
+    /// Returns the number of 32-bit registers that the term's offsets take during the loop. It is zero if all pointers
+    /// share one offset, because that is added to the base before the loop.
     fn registers(&self, builder: &Builder) -> usize {
         if self.count() == 1 {
             return 0;
@@ -95,7 +102,7 @@ impl Offset {
 }
 
 impl PointerSum {
-    /// Emits the pointers of all registers.
+    /// Emits the pointers of all registers of the tensor from the base and the offsets, and returns them.
     fn expand(&self, builder: &mut Builder) -> Vec<Value> {
         let mut known = HashMap::new();
         let mut pointers = vec![self.base; self.registers.count()];
@@ -110,8 +117,8 @@ impl PointerSum {
 }
 
 impl Lowering<'_> {
-    /// Finds the arguments of a loop that it carries as one base, and emits their first bases. The loop starts with the
-    /// values `initial`, and an iteration yields `yielded`.
+    /// Finds the arguments of a loop whose pointers the loop can carry as one base, and emits their initial bases. The
+    /// loop starts with the values `initial`, and an iteration yields `yielded`.
     pub(super) fn find_pointer_bases(
         &mut self,
         arguments: &[tile::Value],
@@ -172,8 +179,9 @@ impl Lowering<'_> {
         steps_from(self.body, argument, yielded).is_some_and(|steps| steps.iter().all(is_equal))
     }
 
-    /// Returns the base that a loop carries for a value of its argument; `None` if it carries no base. The value is
-    /// the argument plus the steps of an iteration, or else the one that the loop starts with.
+    /// Returns the base that stands for the pointers `value` of a loop's argument; `None` if the loop carries no base
+    /// for the argument. If `value` is the argument plus the steps of an iteration, the base is advanced by these
+    /// steps; otherwise it is the initial base.
     pub(super) fn carried_base(&mut self, value: tile::Value, argument: tile::Value) -> Lowered<Option<Value>> {
         let Some(sum) = self.pointer_bases.get(&argument) else { return Ok(None) };
         let (mut base, bytes) = (sum.base, sum.bytes);
@@ -187,14 +195,16 @@ impl Lowering<'_> {
         Ok(Some(base))
     }
 
-    /// Emits the pointers of a loop's argument whose base is `base` from now on; `None` if the loop carries no base.
+    /// Sets the base of a loop's argument to the kernel value `base`, and emits the argument's pointers; `None` if the
+    /// loop carries no base for the argument.
     pub(super) fn expand_base(&mut self, argument: tile::Value, base: Value) -> Option<Vec<Value>> {
         let sum = self.pointer_bases.get_mut(&argument)?;
         sum.base = base;
         Some(sum.expand(&mut self.builder))
     }
 
-    /// Splits pointers, registers of the value `from`, into bases and offsets.
+    /// Splits pointers, which are registers of the program value `from`, at the `tt.addptr` operations that compute
+    /// them: into one base pointer for each, and the offsets that are added to it.
     fn split_pointers(&self, from: tile::Value, pointers: Vec<Value>) -> (Vec<Value>, Vec<Term>) {
         let mut terms = Vec::new();
         let mut rest = Registers { value: from, registers: pointers };
@@ -205,8 +215,8 @@ impl Lowering<'_> {
         (rest.registers, terms)
     }
 
-    /// Splits offsets that are sums or products if the parts take fewer registers. Signed numbers are assumed not to
-    /// overflow, as by the axis information.
+    /// Splits offsets that are sums or products, if the terms then take fewer registers. Signed numbers are assumed not
+    /// to overflow, as axis information assumes too.
     fn split_offsets(&self, undivided: &Registers) -> Vec<Term> {
         let registers = |all: &[Term]| all.iter().map(|one| one.registers(&self.builder)).sum::<usize>();
         let sum = self.operands_of(undivided, arith::ADDI);
@@ -216,8 +226,8 @@ impl Lowering<'_> {
         parts.filter(|parts: &Vec<_>| registers(parts) < registers(&undivided)).unwrap_or(undivided)
     }
 
-    /// Splits offsets that are indices times one stride, if the indices differ by constants: one product, and multiples
-    /// of the stride.
+    /// Splits offsets that are products of an index and one stride, if the indices differ by constants: into one
+    /// product that all pointers share, and constant multiples of the stride. `None` for other offsets.
     fn split_product(&self, undivided: &Registers) -> Option<Vec<Term>> {
         let Operands { result, positions, of: [a, b] } = self.operands_of(undivided, arith::MULI)?;
         let stride_of = |side: &Registers| {
@@ -268,7 +278,8 @@ impl Lowering<'_> {
     }
 }
 
-/// Returns the offsets whose additions to the pointers `from` make the pointers `to`; `None` if `to` is no such sum.
+/// Returns the offsets of the `tt.addptr` operations by which the pointers `to` are computed from the pointers `from`;
+/// `None` if they are not.
 fn steps_from(body: &Body, from: tile::Value, to: tile::Value) -> Option<Vec<tile::Value>> {
     let mut steps = Vec::new();
     let mut value = to;

@@ -4,8 +4,9 @@ use super::Groups;
 use crate::program::error::{Lowered, Reason};
 use tilewright_kernel::{Binary, Kernel, Op, Region, Scope, SpecialRegister, Value};
 
-/// In each group's region, replaces block barriers by named barriers of the group, and counts warps from the group's
-/// first. Rejects a barrier of the cluster in such a region, because it would need the warps of all groups at once.
+/// In the region of each warp group (the warps of one partition), replaces block barriers by named barriers of the
+/// group, and counts warps from the group's first. Rejects a barrier of the cluster in such a region, because it would
+/// need the warps of all groups at once.
 pub(super) fn resolve(groups: &Groups, kernel: &mut Kernel) -> Lowered<()> {
     kernel.launch.warps = groups.all();
     let in_groups = kernel.body.statements.iter().flat_map(|statement| statement.op.regions());
@@ -40,7 +41,7 @@ fn has_cluster_barrier(region: &Region) -> bool {
 struct PartitionBarriers {
     number: u32,
     warps: u32,
-    /// The index, in the block, of the group's first warp; `warp` is the index of the current warp.
+    /// The index, in the block, of the first warp of the warp group; `warp` is the index of the current warp.
     first: Value,
     warp: Value,
 }

@@ -19,8 +19,8 @@ struct WordElement {
     word: Value,
     /// The type of the exchanged word.
     word_type: Type,
-    /// The shift and the mask of an element within the word, if it is narrower; `None` for an element that fills the
-    /// word.
+    /// The kernel values of the shift in bits and of the mask that select the element within the word; `None` for an
+    /// element that fills the word.
     within: Option<(Value, Value)>,
     ty: Type,
 }
@@ -99,7 +99,7 @@ impl WordElement {
         builder.cast(Cast::Truncate, low, self.ty)
     }
 
-    /// Emits the word with its element replaced.
+    /// Emits the word `word` with this element replaced by the value `element`.
     fn with(&self, builder: &mut Builder, word: Value, element: Value) -> Value {
         let Some((shift, mask)) = self.within else { return element };
         let element = builder.cast(Cast::ExtendU, element, WORD);

@@ -67,7 +67,7 @@ fn start_pending(
 }
 
 /// Returns the tensor-memory columns and mbarriers of the accumulator that `value` carries, and the number of the next
-/// group of MMAs.
+/// group of MMAs (MMAs that are committed together).
 fn space_of(lowering: &mut Lowering<'_>, value: tile::Value) -> Lowered<(TensorMemorySpace, Value)> {
     let column = lowering.pending.column_of(value);
     let space = column.and_then(|column| lowering.tensor_memory_from(column));

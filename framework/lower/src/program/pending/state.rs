@@ -7,7 +7,7 @@ use tilewright_plan::mma::MmaPlan;
 use tilewright_tile::op::name::tw;
 use tilewright_tile::{self as tile, Op};
 
-/// The name of the operation that waits for MMAs.
+/// The name of the tile operation that waits for asynchronous MMAs.
 pub(super) const AWAIT: &str = tw::MMA_WAIT;
 
 /// The asynchronous MMAs of a program, and the values that carry their accumulators.
@@ -22,9 +22,10 @@ pub(crate) struct Pending {
     pub(super) residents: HashMap<Op, Arc<MmaPlan>>,
     /// The results of loops whose accumulator leaves tensor memory after the loop.
     pub(super) leaving: HashMap<tile::Value, Arc<MmaPlan>>,
-    /// The first column, in the kernel's allocation, of each value whose accumulator is or was in tensor memory.
+    /// For each value whose accumulator is or was in tensor memory, the first column of the accumulator in the kernel's
+    /// allocation of tensor memory.
     pub(super) columns: HashMap<tile::Value, u32>,
-    /// Number of columns of all these accumulators.
+    /// Number of tensor-memory columns of all these accumulators together.
     pub(super) all_columns: u32,
     /// The loads of operands that MMAs read in place, and the layout conversions of these operands; no code is emitted
     /// for them.
@@ -44,7 +45,7 @@ pub(crate) struct InFlightMma {
 }
 
 impl Pending {
-    /// Whether the program has asynchronous MMAs.
+    /// Whether the program has any asynchronous MMAs.
     pub(crate) fn are_some(&self) -> bool {
         !self.mmas.is_empty()
     }

@@ -13,10 +13,10 @@ pub struct Accessor {
     pub layout: LinearLayout,
     /// The direction of the access: a load from shared memory or a store to it.
     pub direction: Direction,
-    /// How often the accessor is executed, relative to the other accessors.
+    /// Number of times that the accessor is executed, relative to the other accessors.
     pub weight: u64,
-    /// The copy from global memory that executes these stores, if one shared-memory address serves a whole warp; `None`
-    /// for other accessors.
+    /// The copy from global memory that executes these stores, if it takes one shared-memory address for a whole warp;
+    /// `None` for other accessors.
     pub copy: Option<ConsecutiveCopy>,
 }
 
@@ -40,20 +40,21 @@ impl Accessor {
         Self { weight, ..self }
     }
 
-    /// Returns the same accessor, but executed by a copy from global memory that writes consecutively.
+    /// Returns the same accessor, but executed by the copy `copy`, which takes one shared-memory address for a warp and
+    /// writes consecutively.
     #[must_use]
     pub fn by_copy(self, copy: ConsecutiveCopy) -> Self {
         Self { copy: Some(copy), ..self }
     }
 }
 
-/// A copy from global to shared memory with one shared-memory address for a warp: it writes the elements of lane 0,
-/// then those of lane 1, and so on.
+/// A copy from global to shared memory that takes one shared-memory address for a warp (such as AMD LDS DMA): it writes
+/// the elements of lane 0, then those of lane 1, and so on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConsecutiveCopy {
     /// The tensor in global memory that is copied.
     pub global: GlobalTensor,
-    /// Max number of bits that a lane fetches at a time.
+    /// Max number of bits that a lane fetches in one copy instruction.
     pub access_bits: u32,
 }
 
@@ -62,10 +63,10 @@ pub struct ConsecutiveCopy {
 pub struct AddressStart {
     /// The element of each of the first offset bits, as a packed coordinate of the first accessor's layout.
     pub order: Vec<u64>,
-    /// The first `kept` entries of `order` are not swizzled, and padding does not split the elements that they span.
+    /// The first `kept` entries of `order` are not swizzled, and padding does not separate the elements that they span.
     pub kept: usize,
-    /// The elements that the first `together` entries of `order` span are the first of the layout, in any order; 0 for
-    /// no requirement.
+    /// The elements that the first `together` entries of `order` span come first in the memory, in any order; 0 for no
+    /// requirement.
     pub together: usize,
 }
 
@@ -76,10 +77,10 @@ pub struct SharedLayoutConstraints {
     pub kinds: Vec<SharedLayoutKind>,
     /// Max bytes of shared memory that the tensor takes in a block; `None` for all memory of the target.
     pub max_bytes: Option<u64>,
-    /// Number of weighted wavefronts above the lower bound that are tolerated: layouts up to there count as equal, and
-    /// the one of fewest bytes wins.
+    /// Max number of weighted wavefronts above the lower bound that are tolerated. Layouts up to this number count as
+    /// equal, and the one with the fewest bytes wins.
     pub excess: u64,
-    /// Max number of layouts that each search compares.
+    /// Max number of layouts that each search (of swizzles, paddings and so on) compares.
     pub budget: u64,
 }
 

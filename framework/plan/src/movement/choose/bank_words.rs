@@ -1,5 +1,5 @@
 //! Candidates for the low offset bits of a layout: the elements that one access moves (the vector) and, if a vector is
-//! narrower than a bank, the other elements of the bank's word.
+//! narrower than a word of a bank, the other elements of this word.
 
 use std::collections::HashSet;
 
@@ -8,15 +8,15 @@ use tilewright_layout::f2::{Columns, Subspace, multiply};
 use super::super::tile::{Tile, TiledSide, find_common_segment};
 use super::problem::SharedLayoutProblem;
 
-/// Log2 of the max number of elements of a tensor for which all subspaces are tried as vectors. A vector is the
-/// elements of one access.
+/// All subspaces are tried as vectors (the elements of one access) if log2 of the tensor's number of elements is at
+/// most this.
 const FEW_FOR_VECTORS: u32 = 8;
 const FEW_FOR_WORDS: u32 = 6;
-/// Max number of combinations that are tried, each with one instruction, or plain accesses, for each accessor.
+/// Max number of combinations that are tried; a combination has an instruction, or plain accesses, for each accessor.
 const MAX_TILE_CHOICES: usize = 256;
 
-/// The search for the low offset bits of a layout. `sides` has the indices of the accessors that count; `fixed` has the
-/// given elements of the first offset bits.
+/// The search for the low offset bits of a layout. `sides` has the indices of the accessors that the search considers;
+/// `fixed` has the elements that the first offset bits must have.
 pub(super) struct BankWords<'a> {
     pub(super) problem: &'a SharedLayoutProblem<'a>,
     pub(super) sides: &'a [usize],
@@ -70,7 +70,7 @@ impl<'a> BankWords<'a> {
         }
     }
 
-    /// Returns the space of the elements that all accessors in the mask `mask` have in the registers of one thread.
+    /// Returns the space of the elements that all accessors in the mask `mask` hold in the registers of one thread.
     fn common(&self, mask: u64) -> Subspace {
         let of = self.sides.iter().enumerate().filter(|(at, _)| mask >> at & 1 == 1);
         let mut spans = of.map(|(_, &side)| self.problem.sides[side].span().clone());
@@ -136,7 +136,7 @@ impl<'a> BankWords<'a> {
         }
     }
 
-    /// Returns elements that may complete a bank word: those that lane bits and register bits add, then single
+    /// Returns elements that may complete the word of a bank: those that lane bits and register bits add, then single
     /// coordinate bits. If only one bit is missing (`accumulator`), also the xor of the elements of any two lane bits.
     fn candidate_vectors(&self, accumulator: bool) -> Vec<u64> {
         let sides = || self.sides.iter().map(|&at| &self.problem.sides[at]);

@@ -28,7 +28,7 @@ impl SharedLayoutKind {
     /// All kinds, the simplest first.
     pub const ALL: [Self; 5] = [Self::Plain, Self::Functor, Self::Swizzle, Self::Padding, Self::PermutedGlobal];
 
-    /// The name of the kind in text and JSON.
+    /// Returns the name of the kind in text and JSON.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -40,7 +40,7 @@ impl SharedLayoutKind {
         }
     }
 
-    /// Returns the kind with this name; `None` if there is none.
+    /// Returns the kind with the name `name`, as [`SharedLayoutKind::name`] returns it; `None` for other names.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
@@ -61,14 +61,14 @@ pub struct AccessorStats {
     /// Number of selects by which threads that hold replicas share the work of a store.
     #[serde(skip_serializing_if = "is_zero")]
     pub selects: u64,
-    /// Number of wavefronts that are due to bank conflicts.
+    /// Number of wavefronts that are due to bank conflicts: those above the minimum for accesses of this width.
     pub excess: u64,
     /// Lower bound of the wavefronts over all memory layouts.
     #[serde(rename = "least")]
     pub min_wavefronts: u64,
     /// Number of elements that a lane moves in one access.
     pub vector_elements: u64,
-    /// The name of the instruction that makes the accesses; `None` for plain accesses.
+    /// Name of the instruction that makes the accesses; `None` for plain accesses.
     pub instruction: Option<String>,
 }
 
@@ -82,7 +82,7 @@ fn is_zero(count: &u64) -> bool {
 pub struct Fetch {
     /// The elements that each lane fetches, as a distributed layout.
     pub layout: LinearLayout,
-    /// Transactions of the copy in global memory.
+    /// Number of global-memory transactions that the copy takes with this layout.
     pub transactions: u64,
     /// Number of global-memory transactions that the copy takes if it fetches without a permutation.
     pub straight_transactions: u64,
@@ -95,7 +95,7 @@ pub struct SharedLayoutCandidate {
     pub kind: SharedLayoutKind,
     /// The memory layout; its alignment is the largest that an access needs.
     pub memory: MemoryLayout,
-    /// The counts of each accessor, in the order of the problem.
+    /// Counts of each accessor (store or load), in the caller's order of the accessors.
     pub accessors: Vec<AccessorStats>,
     /// Bytes of shared memory that the tensor takes in a block.
     pub bytes: u64,
@@ -106,11 +106,11 @@ pub struct SharedLayoutCandidate {
     /// The reason why the constraints do not allow the layout; `None` if they allow it.
     pub rejected: Option<String>,
     pub(super) weighted: u64,
-    /// The price in quarters of a wavefront: the wavefronts (four each) and the selects (one each) of all accessors,
-    /// times the accessors' weights.
+    /// The price in quarters of a wavefront: four for each wavefront and one for each select of all accessors, times
+    /// the accessors' weights.
     pub(super) price: u64,
-    /// The price at which the candidate is ranked: the greater of `price` and of the price of the lower bound of
-    /// wavefronts plus the tolerated excess.
+    /// The price by which the candidate is ranked: `price`, but at least the price of the lower bound of wavefronts
+    /// plus the tolerated excess.
     pub(super) clipped: u64,
 }
 
@@ -119,7 +119,7 @@ pub struct SharedLayoutCandidate {
 pub(super) type Score = (u64, u64, u64, SharedLayoutKind, u32);
 
 impl SharedLayoutCandidate {
-    /// Weighted wavefronts of all accessors together.
+    /// Returns the wavefronts of all accessors, each times the accessor's weight.
     #[must_use]
     pub fn wavefronts(&self) -> u64 {
         self.weighted
@@ -174,7 +174,8 @@ impl SharedLayoutChoice {
         &self.candidates[0]
     }
 
-    /// The fewest weighted wavefronts of all compared layouts, including those that the constraints do not allow.
+    /// Returns the fewest weighted wavefronts of all compared layouts, including those that the constraints do not
+    /// allow.
     #[must_use]
     pub fn best_known(&self) -> u64 {
         self.candidates.iter().map(|candidate| candidate.weighted).min().unwrap_or(0)

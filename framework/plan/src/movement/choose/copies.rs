@@ -14,7 +14,8 @@ use super::problem::SharedLayoutProblem;
 use super::weigh::{Proposal, Weigher};
 use crate::layouts;
 
-/// A checked accessor that is a copy with consecutive writes, and the elements that its lanes move in one access.
+/// An accessor that is a copy from global memory with consecutive writes, and the elements that its lanes move in one
+/// access.
 pub(super) struct Copied {
     /// The index of the copy among the accessors.
     at: usize,
@@ -52,7 +53,7 @@ impl Copied {
         Ok(Self { at, copy, target, vector, lanes, straight_transactions: access.transactions })
     }
 
-    /// Log2 of the number of elements that a warp writes consecutively in one copy (a chunk).
+    /// Returns log2 of the number of elements that a warp writes consecutively with one copy instruction (a chunk).
     pub(super) fn chunk_bits(&self) -> u32 {
         (self.vector.len() + self.lanes.len()) as u32
     }

@@ -1,5 +1,6 @@
-//! Search of linear layouts: it starts from the low bits and segments that the theory gives, descends by elementary
-//! column operations, and then restarts deterministically until the budget is spent.
+//! Search of linear layouts. It starts from low offset bits (`bank_words`) and segments (offset bits above the banks)
+//! that theory proposes, descends by elementary column operations, and then restarts deterministically until the budget
+//! is spent.
 
 use tilewright_layout::f2::Columns;
 
@@ -21,7 +22,7 @@ pub(super) struct Bounds<'a> {
     /// A basis of the elements (packed coordinates) that the lowest offset bits must span, in any order; empty for no
     /// constraint.
     pub(super) chunk: &'a [u64],
-    /// The number of weighted wavefronts at which the search stops.
+    /// Number of weighted wavefronts at which the search stops, because no layout can be better.
     pub(super) goal: u64,
     /// Max number of layouts that are compared.
     pub(super) budget: u64,

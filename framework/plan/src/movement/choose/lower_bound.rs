@@ -1,5 +1,6 @@
 //! Lower bounds of the wavefronts of an accessor, over all memory layouts and all divisions of a store among the
-//! threads that hold replicas. Shuffles between lanes are not counted: they cost as much as wavefronts.
+//! threads that hold replicas. Shuffles between lanes before the access are not considered, since they cost as much as
+//! wavefronts.
 
 use tilewright_layout::f2::Subspace;
 
@@ -57,7 +58,7 @@ pub(super) fn by_any(problem: &SharedLayoutProblem<'_>, side: &Side<'_>) -> Opti
     plain.chain(side.tiles.iter().filter_map(|tile| by_row(problem, side, tile))).min()
 }
 
-/// As [`by_any`], if threads that hold replicas may share the work in any way.
+/// As [`by_any`], if threads that hold replicas may divide the elements of a store.
 pub(super) fn by_any_sharing(problem: &SharedLayoutProblem<'_>, side: &Side<'_>) -> Option<u64> {
     let bits = side.sharing().len() as u32;
     if bits == 0 {

@@ -1,14 +1,15 @@
 //! Chooses the shared-memory layout of a tensor from its stores and loads.
 //!
 //! [`choose_shared_layout`] compares layouts of all kinds by one score: plain order, any linear map, padding, and
-//! permutations of the elements that a copy from global memory fetches. The wavefronts of the score are those of the
-//! access plans of `movement::memory`.
+//! permutations of the elements that a copy from global memory fetches. The score takes its wavefronts from the access
+//! plans of `movement::memory`.
 //!
-//! - [`swizzle`]: one writer and one reader, by the dimension of subspaces (Linear Layouts paper, Lemma 9.5).
+//! - [`swizzle`]: one writer and one reader; the dimensions of subspaces give the swizzle (Linear Layouts paper, Lemma
+//! 9.5).
 //! - `linear`: any accessors, by a budgeted search of linear layouts; it starts from low offset bits (`bank_words`) and
 //!   segments (`segments`) and counts exactly for layouts without padding (`estimate`).
 //! - `functor`: `Swizzle<B,M,S>` over axes in some order (Hexcute paper).
-//! - `padding`: padding after every so many elements (Triton Bespoke Layouts).
+//! - `padding`: padding between equal intervals of elements (Triton Bespoke Layouts).
 //! - `copies`: copies that write consecutively the elements of consecutive lanes (Triton Bespoke Layouts).
 
 mod accessor;

@@ -1,5 +1,5 @@
-//! Search of padding: one or two paddings, each after every so many elements, with the fewest bytes for the required
-//! wavefronts (Triton Bespoke Layouts).
+//! Search of padding: one or two paddings, each between equal intervals of elements, with the fewest bytes for the
+//! required wavefronts (Triton Bespoke Layouts).
 //!
 //! Paddings are tried in the order of their bytes, so the first that reaches the required wavefronts takes the fewest.
 //! A count of one access of each accessor rejects most of them.
@@ -16,8 +16,8 @@ use super::problem::SharedLayoutProblem;
 use super::side::Side;
 use super::weigh::{Proposal, Weigher};
 
-/// Max size of a row of the banks (the elements that all banks deliver at once) for which every padding is tried. For
-/// longer rows only small odd multiples of powers of two are tried.
+/// If all banks deliver at most this many elements at once (a row of the banks), every padding is tried. For longer
+/// rows only the sizes 1, 3, 5 and 7 times a power of two are tried.
 const SHORT_LINE: u64 = 32;
 const ODD: [u64; 4] = [1, 3, 5, 7];
 
@@ -28,7 +28,8 @@ struct Gaps {
     added: u64,
 }
 
-/// Weighs the plain layouts of `bases` with one and with two paddings, each after every 2^`lowest` elements or more.
+/// Weighs the plain layouts of `bases` with one padding and with two paddings, each between intervals of at least
+/// 2^`lowest` elements.
 pub(super) fn search(weigher: &mut Weigher<'_>, bases: &[Columns], lowest: u32) {
     let problem = weigher.problem;
     let bases: Vec<Placed<'_>> = bases.iter().map(|base| Placed::new(problem, base)).collect();
@@ -40,7 +41,7 @@ pub(super) fn search(weigher: &mut Weigher<'_>, bases: &[Columns], lowest: u32) 
     let mut first: Vec<Gaps> = singles.iter().filter(|&gaps| fits(gaps)).cloned().collect();
     first.sort_by_key(|gaps| gaps.added);
     try_all(weigher, &bases, &first, &mut budget);
-    // A pair of paddings is useless if it takes more bytes than a single padding that reaches the goal.
+    // Two paddings are useless if they take more bytes than a single padding that reaches the goal.
     let reached = weigher.best(SharedLayoutKind::Padding).filter(|best| best.clipped <= weigher.price_goal());
     let limit = reached.map_or(u64::MAX, |best| best.bytes / problem.element_bytes());
     let pairs = singles.iter().flat_map(|a| singles.iter().map(move |b| (a, b)));
@@ -57,7 +58,7 @@ pub(super) fn search(weigher: &mut Weigher<'_>, bases: &[Columns], lowest: u32) 
 /// Ends when no later padding can, or `budget` is spent.
 fn try_all(weigher: &mut Weigher<'_>, bases: &[Placed<'_>], all: &[Gaps], budget: &mut u64) {
     let (goal, problem) = (weigher.price_goal(), weigher.problem);
-    // The cost of planning a layout in units of the cost of rejecting one: a plan lists the addresses of all elements
+    // Planning a layout costs as much budget as rejecting `planned` layouts: a plan lists the addresses of all elements
     // of all accessors, a rejection those of one warp.
     let planned = ((problem.sides.len() as u64) << problem.bits) / 512;
     for gaps in all {
@@ -78,7 +79,8 @@ fn try_all(weigher: &mut Weigher<'_>, bases: &[Placed<'_>], all: &[Gaps], budget
     }
 }
 
-/// Returns all single paddings up to the size of a row of the banks, after every 2^`lowest` elements or more.
+/// Returns all single paddings up to the size of a row of the banks (the elements that all banks deliver at once),
+/// between intervals of at least 2^`lowest` elements.
 fn singles(problem: &SharedLayoutProblem<'_>, lowest: u32) -> Vec<Gaps> {
     let line = 1u64 << problem.lines().last().copied().unwrap_or(0);
     let sizes: Vec<u64> = match line <= SHORT_LINE {
@@ -115,7 +117,7 @@ impl<'a> Placed<'a> {
     }
 
     /// Returns a lower bound of the weighted wavefronts of all accessors with this padding: the first access of the
-    /// first warp is counted, every other access takes one wavefront for each phase.
+    /// first warp is counted exactly, every other access as one wavefront for each phase.
     fn at_least(&self, problem: &SharedLayoutProblem<'_>, padding: &[Padding]) -> u64 {
         let of = |(side, located): (&Side<'_>, &Located)| {
             let widths = (0..=located.widest.min(problem.widest())).filter(|&width| keeps_vectors(padding, width));

@@ -14,14 +14,15 @@ use super::lower_bound;
 use super::side::Side;
 use crate::layouts;
 
-/// The price of a wavefront in units of the price of a select ([`price_in_wavefronts`](super::super::price_in_wavefronts)).
+/// Price of a wavefront in the unit of prices, a quarter of a wavefront; a select costs one such unit
+/// ([`price_in_wavefronts`](super::super::price_in_wavefronts)).
 pub(super) const QUARTERS: u64 = 4;
 /// Max number of variants of the problem, in which threads share the work of replicas, that are searched besides the
 /// problem itself.
 const MOST_SHARED: usize = 8;
 
 /// The checked input of the choice of a layout: target, element width and accessors. The elements of one block are
-/// numbered by `bits` bits, the coordinates of the problem.
+/// numbered by `bits` bits; these numbers are called the coordinates of the problem.
 #[derive(Clone)]
 pub(super) struct SharedLayoutProblem<'a> {
     pub(super) target: &'a TargetDescription,
@@ -158,7 +159,7 @@ impl<'a> SharedLayoutProblem<'a> {
         lines
     }
 
-    /// Returns log2 of the number of elements in the widest word of a bank.
+    /// Returns log2 of the number of elements in a word of a bank, for the widest banks of the target.
     pub(super) fn word(&self) -> u32 {
         let widest = self.target.shared.banks.iter().map(|row| u64::from(row.bank_bytes)).max().unwrap_or(1);
         (widest / self.element_bytes()).max(1).ilog2()

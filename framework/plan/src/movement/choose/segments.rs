@@ -1,6 +1,7 @@
-//! High offset bits of a layout, the segments: their span should avoid the lanes of all accessors as much as possible,
-//! because lanes that differ only in a segment conflict. For two accessors a theorem gives the dimension; for more
-//! accessors the best vector is taken, one at a time.
+//! High offset bits of a layout (segments), which lie above the bits that select a bank. Their span should intersect
+//! the elements of the lanes of each accessor as little as possible, because lanes that differ only in a segment have
+//! bank conflicts. For two accessors a theorem gives the best span; for more accessors the segments are chosen
+//! greedily, one at a time.
 
 use tilewright_layout::f2::{Columns, Subspace};
 use tilewright_target::BankRow;
@@ -17,13 +18,13 @@ const FEW: u32 = 8;
 
 /// The state of one accessor (a store or load of the tensor) while segments are chosen.
 struct Seen {
-    /// The span of the accessor's vector, bank word and lanes of a phase, and of the segments (offset bits above the
-    /// banks) chosen so far.
+    /// The span of the elements of one access, of its bank word and of the lanes of a phase, and of the segments
+    /// (offset bits above the banks) chosen so far.
     space: Subspace,
     /// Weighted wavefronts of all accesses of the accessor; each segment (offset bit above the banks) within `space`
     /// doubles them.
     cost: u64,
-    /// The first offset bit above the accessor's banks.
+    /// Index of the first offset bit above those that select a bank for the accessor.
     line: usize,
 }
 
@@ -88,7 +89,7 @@ fn seen_by_rows(problem: &SharedLayoutProblem<'_>, side: &Side<'_>, low: &[u64])
     side.tiles.iter().filter_map(of).min_by_key(|(_, seen)| seen.cost)
 }
 
-/// Returns the number of the first offset bit above the bits that select a bank of `row`; `low` are the elements of the
+/// Returns the index of the first offset bit above the bits that select a bank of `row`; `low` are the elements of the
 /// offset bits below the banks.
 fn line(problem: &SharedLayoutProblem<'_>, row: &BankRow, low: &[u64]) -> usize {
     let line = (row.wavefront_bytes() / problem.element_bytes()).max(1).ilog2() as usize;

@@ -1,4 +1,4 @@
-//! One accessor of a tensor, converted to coordinates of the layout problem.
+//! One accessor (a store or load) of a tensor, converted to coordinates of the layout problem.
 
 use smallvec::SmallVec;
 use tilewright_layout::LinearLayout;
@@ -9,7 +9,7 @@ use super::super::PlanContext;
 use super::super::tile::{LocatedAccessor, Tile};
 use super::accessor::Accessor;
 
-/// One accessor with its weight, plan context and possible instructions.
+/// One accessor (a store or load of the tensor) with its weight, plan context and possible instructions.
 #[derive(Clone)]
 pub(super) struct Side<'a> {
     pub(super) layout: LinearLayout,
@@ -18,7 +18,7 @@ pub(super) struct Side<'a> {
     pub(super) located: LocatedAccessor,
     /// The plan context of the accessor; without instructions for a copy from global memory.
     pub(super) context: PlanContext<'a>,
-    /// The instructions by which the accessor can access some memory layout.
+    /// The instructions by which the accessor can access the tensor in at least one memory layout.
     pub(super) tiles: Vec<Tile<'a>>,
 }
 
@@ -98,13 +98,14 @@ impl<'a> Side<'a> {
         Subspace::span(row.phase.iter().copied()).intersection(&self.active())
     }
 
-    /// Returns the elements that the active lanes of one phase add.
+    /// Returns, for each bit of the space of the active lanes of one phase, the element that it adds (over F2).
     pub(super) fn phase(&self, row: &BankRow) -> Columns {
         self.phase_lanes(row).basis().iter().map(|&lane| multiply(self.lanes(), lane)).collect()
     }
 }
 
-/// Returns the instructions of the context's table by which an accessor can access some memory layout.
+/// Returns the instructions of the context's table by which an accessor can access the tensor in at least one memory
+/// layout.
 fn tiles<'a>(located: &LocatedAccessor, context: &PlanContext<'a>) -> Vec<Tile<'a>> {
     let rows = Tile::of_rows(context.instructions, located.lane_bits).into_iter();
     rows.filter(|tile| tile.direction == located.direction && tile.may_divide(located)).collect()

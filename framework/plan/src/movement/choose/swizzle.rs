@@ -6,7 +6,8 @@
 //! vector and phase lanes trivially, for the writer and for the reader. Lemma 9.5 gives the largest dimension of such a
 //! span.
 //!
-//! All vectors are coordinates of a space that the caller chooses; its first `bits` bits are in memory.
+//! All vectors are coordinates of a space that the caller chooses; its first `bits` bits select an element in the
+//! scratch memory.
 
 use smallvec::SmallVec;
 use tilewright_layout::f2::Subspace;

@@ -15,7 +15,7 @@ use super::lower_bound;
 use super::problem::{QUARTERS, SharedLayoutProblem};
 use super::side::Side;
 
-/// The reason why swizzled layouts are rejected if an accessor is a copy from global memory that writes consecutively.
+/// The reason for rejecting swizzled layouts if an accessor is a copy from global memory that writes consecutively.
 const CONSECUTIVE: &str = "the copy writes consecutively what consecutive lanes fetch";
 
 /// The comparison of layouts: the problem, and the best layout of each kind so far.
@@ -25,7 +25,7 @@ pub(super) struct Weigher<'a> {
     pub(super) most_bytes: u64,
     min_wavefronts: Vec<u64>,
     lower_bound: u64,
-    /// The lower bound of the weighted wavefronts of the current problem.
+    /// The lower bound of the weighted wavefronts of `problem`.
     least: u64,
     best: Vec<SharedLayoutCandidate>,
     rejected: Vec<(SharedLayoutKind, String)>,
@@ -78,14 +78,14 @@ impl<'a> Weigher<'a> {
         })
     }
 
-    /// Returns the number of weighted wavefronts at which further search of the current problem is useless: its lower
-    /// bound plus the tolerated excess.
+    /// Returns the number of weighted wavefronts at which the search for `problem` stops: its lower bound plus the
+    /// tolerated excess.
     pub(super) fn goal(&self) -> u64 {
         self.least.saturating_add(self.constraints.excess)
     }
 
-    /// Makes `shared`, in which threads share the work of replicas, the current problem, and returns true. Returns
-    /// false and changes nothing if it cannot be cheaper than the best layout so far.
+    /// Makes `shared` the problem to search, and returns true. Threads share the work of replicas in it. Returns false
+    /// and changes nothing if it cannot be cheaper than the best layout so far.
     pub(super) fn continue_with(&mut self, shared: &'a SharedLayoutProblem<'a>) -> bool {
         let bound = shared.price(shared.wavefront_bound());
         let cheapest = self.best.iter().filter(|known| known.rejected.is_none()).map(|known| known.price).min();
@@ -96,13 +96,13 @@ impl<'a> Weigher<'a> {
         true
     }
 
-    /// Returns the price, in quarters of a wavefront, at which further search of the current problem is useless.
+    /// Returns the price, in quarters of a wavefront, at which the search for `problem` stops.
     pub(super) fn price_goal(&self) -> u64 {
         self.problem.price(self.goal())
     }
 
-    /// Returns the sum of weighted wavefronts of all accessors but `at` at which further search is useless, if accessor
-    /// `at` takes its minimum.
+    /// Returns the sum of the weighted wavefronts of all accessors except `at` at which the search stops, if the
+    /// accessor `at` takes its minimum.
     pub(super) fn goal_without(&self, at: usize) -> u64 {
         self.goal().saturating_sub(self.problem.sides[at].weight.saturating_mul(self.min_wavefronts[at]))
     }

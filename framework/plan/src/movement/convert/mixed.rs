@@ -1,8 +1,9 @@
 //! Plans that move some bits by shuffles and the others through shared memory.
 //!
 //! An access of shared memory moves elements that one thread holds contiguously on both sides. If these fill less than
-//! a bank, most of every wavefront is empty. A shuffle before the store, or after the load, swaps a lane bit that the
-//! other side has in registers for a register bit that it has not. Each swap doubles the vector.
+//! a bank, most of every wavefront is empty. A shuffle before the store, or after the load, swaps a lane bit whose
+//! elements the other side has in registers for a register bit whose elements the other side has not. Each swap doubles
+//! the number of elements of an access.
 
 use smallvec::SmallVec;
 
@@ -14,7 +15,7 @@ use super::plan::{ConversionKind, ConversionPlan};
 use super::weighed::Weighed;
 use super::{shared, shuffle};
 
-/// Max number of swaps of a lane bit with a register bit: from a byte to the widest access.
+/// Max number of swaps of a lane bit with a register bit: four, from accesses of one byte to accesses of 16 bytes.
 const MOST_SWAPS: usize = 4;
 
 /// Plans candidates that shuffle before the store or after the load, and adds them to `weighed`.
@@ -43,8 +44,8 @@ pub(super) fn plans(conversion: &ConversionProblem, context: &PlanContext<'_>, w
     }
 }
 
-/// Plans the conversion `shuffles` by shuffles, as a part of a mixed plan whose other part is `rest`; `None` if both
-/// parts cannot together take fewer cycles than the best candidate.
+/// Plans the conversion `shuffles` by shuffles, as one part of a mixed plan whose other part, `rest`, goes through
+/// shared memory. `None` if both parts cannot together take fewer cycles than the best candidate.
 fn plan_shuffles(
     shuffles: &ConversionProblem,
     rest: &ConversionProblem,
@@ -59,8 +60,8 @@ fn plan_shuffles(
 }
 
 /// Returns variants of the layout `side` in which lane bits are swapped for register bits: one swap, two, and so on,
-/// until the widest access is full. The layout `other` has the elements of the swapped lane bits in registers, and
-/// those of the swapped register bits not.
+/// until the widest access is full. The layout `other` has the elements of the swapped lane bits in registers, but not
+/// those of the swapped register bits.
 fn swapped(side: &Side, other: &Side, conversion: &ConversionProblem) -> Vec<Side> {
     let span = |columns: &[u64]| Subspace::span(columns.iter().copied());
     let (side_span, required) = (span(&side.registers), span(&other.registers));

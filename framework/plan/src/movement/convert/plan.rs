@@ -1,4 +1,4 @@
-//! Conversion plans.
+//! The plan of a layout conversion: its kind, operations, counts and cost.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -50,9 +50,9 @@ impl fmt::Display for ConversionKind {
 /// A conversion plan: the operations, with their counts, cost and lower bound.
 #[derive(Debug, Clone)]
 pub struct ConversionPlan {
-    /// The kind of the conversion.
+    /// The medium through which data moves: registers, shuffles, shared memory, the memories of a cluster, or a mix.
     pub path: ConversionKind,
-    /// The counts, memory and cost of the plan, and the lower bound of this kind.
+    /// The counts, shared memory and cost of the plan, with the lower bound of all plans of its kind.
     pub stats: PlanStats,
     pub(super) steps: Steps,
 }
@@ -128,7 +128,8 @@ impl ConversionPlan {
         }
     }
 
-    /// Number of blocks in a cluster of the kernel's launch; 1 if the plan needs no cluster.
+    /// Returns the number of blocks in a cluster with which the kernel must be launched; 1 if the plan needs no
+    /// cluster.
     #[must_use]
     pub fn blocks(&self) -> u32 {
         match &self.steps {
@@ -138,7 +139,7 @@ impl ConversionPlan {
         }
     }
 
-    /// The layout of the scratch memory; `None` if the plan uses none.
+    /// Returns the layout of the plan's scratch buffer in shared memory; `None` if the plan uses none.
     #[must_use]
     pub fn scratch_layout(&self) -> Option<&ScratchLayout> {
         match &self.steps {

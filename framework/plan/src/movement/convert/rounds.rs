@@ -49,26 +49,26 @@ impl ConversionPlan {
 }
 
 impl ShuffleRounds<'_> {
-    /// Number of rounds of shuffles.
+    /// Returns the number of rounds of shuffles.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.0.rounds.len() as u64
     }
 
-    /// Whether no shuffle is issued in the round, since every thread would read from itself.
+    /// Whether the round issues no shuffle, because every thread would read from itself.
     #[must_use]
     pub fn stays(&self, round: u64) -> bool {
         self.0.rounds.get(round as usize).is_none_or(super::shuffle::Round::stays)
     }
 
-    /// Returns the number of the thread from which a thread receives its word in a round.
+    /// Returns the index of the thread from which the thread `thread` receives its word in the round `round`.
     #[must_use]
     pub fn source(&self, round: u64, thread: u64) -> u64 {
         let constant = self.0.rounds.get(round as usize).map_or(0, |round| round.thread);
         multiply(&self.0.source_thread, thread) ^ constant
     }
 
-    /// Returns the number of the round in which a thread receives the value of its destination register `register`.
+    /// Returns the index of the round that gives the thread `thread` the value of its destination register `register`.
     #[must_use]
     pub fn round_of_register(&self, register: u64, thread: u64) -> u64 {
         let (word, _) = self.0.words.dst_word(register);

@@ -46,7 +46,7 @@ pub fn plan_conversion<'a>(
     best.ok_or_else(|| MovementError::impossible(Rejected::list(&rejected)))
 }
 
-/// Lower bound of the cycles of all conversions between these layouts.
+/// Returns a lower bound of the predicted cycles of all plans that convert between these layouts.
 ///
 /// # Errors
 /// As for [`plan_conversion`].
@@ -92,7 +92,8 @@ pub fn conversion_candidates<'a>(
     Ok((weighed.plans, weighed.rejected))
 }
 
-/// Plans the candidates of every kind. If `quick`, candidates are skipped that cannot take the fewest cycles.
+/// Plans the candidates of every kind. If `quick`, it skips candidates whose lower bound shows that they cannot take
+/// the fewest cycles.
 fn weigh(
     src: &LinearLayout,
     dst: &LinearLayout,

@@ -3,18 +3,18 @@
 use super::plan::{ConversionKind, ConversionPlan};
 use crate::movement::Rejected;
 
-/// The best plan of each kind so far, and the rejected kinds with the reasons.
+/// The candidates of a conversion so far: the best plan of each kind, and the rejected kinds with the reasons.
 #[derive(Debug, Default)]
 pub(super) struct Weighed {
     pub(super) plans: Vec<ConversionPlan>,
     pub(super) rejected: Vec<Rejected<ConversionKind>>,
-    /// Whether candidates that cannot become the best are skipped.
+    /// Whether to skip candidates that cannot take fewer cycles than the best plan so far.
     pub(super) quick: bool,
 }
 
 impl Weighed {
-    /// The cycles that a candidate must stay below to improve on the best; infinite unless `quick` is set and a plan is
-    /// known.
+    /// Returns the cycles that a candidate must stay below to be better than the best plan so far; infinite if `quick`
+    /// is not set or no plan is known.
     pub(super) fn most(&self) -> f64 {
         let known = self.plans.iter().map(|plan| plan.stats.cost);
         if self.quick { known.fold(f64::INFINITY, f64::min) } else { f64::INFINITY }

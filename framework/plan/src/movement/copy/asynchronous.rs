@@ -28,13 +28,14 @@ pub(super) fn asynchronous(
     match (first, second) {
         (Ok(first), Ok(second)) if second.rank().lt(&first.rank()) => Ok(second),
         (Ok(copy), _) | (Err(_), Ok(copy)) => Ok(copy),
-        // If one address serves all lanes, the reason why the order of shared memory fails explains more.
+        // If one address serves all lanes, only the order of shared memory can succeed, so its error is the more useful
+        // one.
         (Err(first), Err(second)) => Err(if row.is_consecutive() { second } else { first }),
     }
 }
 
-/// Plans the copy by the instruction `row`, which copies 2^`width` elements of a lane at a time; each lane copies its
-/// elements of `layout`. The error is the reason why the instruction cannot.
+/// Plans the copy by the instruction `row`, which copies 2^`width` elements of each lane; each lane copies its elements
+/// of `layout`. The error is the reason why the instruction cannot copy them.
 fn of_layout(
     problem: &AsyncCopySpec<'_>,
     row: &CopyInstruction<'_>,

@@ -9,14 +9,14 @@ use tilewright_target::{Direction, TargetDescription, wavefronts};
 use super::row::{CopyInstruction, Role};
 use crate::movement::tile::LocatedAccessor;
 
-/// The copies of a tensor by one instruction, in which each lane names its source: the registers and the destination in
-/// shared memory of each copy.
+/// The copies of a tensor by one instruction that takes a global address from each lane: the registers (elements) and
+/// the destination in shared memory of each copy.
 #[derive(Debug, Clone)]
 pub(super) struct LaneCopies {
     pub(super) name: String,
     pub(super) queue: Queue,
     pub(super) roles: Vec<Role>,
-    /// Number of bytes that a lane copies in one access.
+    /// Number of bytes that a lane copies with one instruction.
     pub(super) bytes: u64,
     pub(super) alignment: u64,
     pub(super) element_bytes: u64,
@@ -27,7 +27,8 @@ pub(super) struct LaneCopies {
     /// For each copy of a lane, the first register that it copies, and the offset of its destination relative to the
     /// lane's, in elements.
     pub(super) groups: Vec<(usize, u64)>,
-    /// Mask of thread bits: threads with one of these bits set copy nothing. Uniform over the lanes of a warp.
+    /// Mask of thread bits: threads with one of these bits set copy nothing, because they hold replicas. All lanes of a
+    /// warp agree.
     pub(super) idle: u64,
     pub(super) padding: Vec<Padding>,
 }

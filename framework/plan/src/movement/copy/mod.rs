@@ -5,8 +5,8 @@
 //! slot (contiguous bytes) in shared memory. If each lane gives the address of its slot, consecutive lanes copy
 //! elements that are contiguous in global memory. If one address serves all lanes, consecutive lanes write contiguous
 //! shared memory, and each fetches the element that belongs there. If a layout of pointers is given, [`pointer_copy`]
-//! copies by it. The candidate with fewest global-memory transactions is chosen, then the one of lowest price
-//! (shared-memory wavefronts), then an asynchronous one, then the one of fewest accesses.
+//! copies by it. The candidate with fewest global-memory transactions is chosen, then the one of fewest predicted
+//! cycles, then an asynchronous one, then the one of fewest accesses.
 
 mod asynchronous;
 mod bulk_tensor;

@@ -67,7 +67,7 @@ pub fn plan_async_copy<'a>(
     Ok(AsyncCopyPlan { rejected, ..best })
 }
 
-/// Returns the widest copy by an instruction of the table that takes one shared-memory address for all lanes and so
+/// Returns the copy by the widest instruction of the table that takes one shared-memory address for all lanes and so
 /// writes consecutively; `None` if there is no such instruction.
 #[must_use]
 pub fn find_consecutive_copy(instructions: &[Instruction], global: &GlobalTensor) -> Option<ConsecutiveCopy> {
@@ -77,14 +77,14 @@ pub fn find_consecutive_copy(instructions: &[Instruction], global: &GlobalTensor
     Some(ConsecutiveCopy { global: global.clone(), access_bits: widest })
 }
 
-/// Plans the copy by loads to registers and stores from there to shared memory.
+/// Plans the copy by loads to registers and stores from the registers to shared memory.
 fn plain(problem: &AsyncCopySpec<'_>, context: &PlanContext<'_>) -> Result<AsyncCopyPlan, MovementError> {
     let AsyncCopySpec { global, memory, element_bits, lanes, warps, .. } = *problem;
     let layout = find_coalesced_layout(global, element_bits, lanes.into(), warps.into(), context.target)?;
     let load = plan_global_access(&layout, global, element_bits, Direction::Load, context.target)?;
     let store = plan_shared_access(&layout, memory, element_bits, Direction::Store, context.with_instructions(&[]))?;
-    // Stores wait for the loads, which delays the warp; asynchronous copies leave the warp free until their data is
-    // needed.
+    // Stores wait for the loads, which delays the warp; with asynchronous copies the warp does other work until it
+    // needs the data.
     let loaded = WarpWork { global: GlobalWork::from_access(&load, Direction::Load, warps), ..WarpWork::default() };
     let loaded = loaded.time(warps.into(), context.target).issue * f64::from(warps) + memory_latency(context.target);
     Ok(AsyncCopyPlan {

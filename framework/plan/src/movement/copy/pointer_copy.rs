@@ -27,7 +27,7 @@ pub struct PointerCopySpec<'a> {
     pub groups: &'a dyn Fn(u32) -> Vec<Vec<usize>>,
 }
 
-/// A plan of copying from pointers by one instruction of the table.
+/// A plan of a copy from per-lane pointers to shared memory by one instruction of the table.
 #[derive(Debug, Clone)]
 pub struct PointerCopy {
     /// Numbers of operations that a warp executes; the max over the warps.
@@ -73,19 +73,19 @@ fn by_row(
 }
 
 impl PointerCopy {
-    /// The name of the copy instruction.
+    /// Returns the name of the copy instruction.
     #[must_use]
     pub fn instruction(&self) -> &str {
         &self.issued.name
     }
 
-    /// The queue whose wait completes the copy.
+    /// Returns the queue (PTX: async group) that a wait must drain to complete the copy.
     #[must_use]
     pub fn queue(&self) -> Queue {
         self.issued.queue
     }
 
-    /// Alignment of the shared memory in bytes that the instruction requires.
+    /// Returns the alignment in bytes of the shared memory that the instruction requires.
     #[must_use]
     pub fn alignment(&self) -> u64 {
         self.issued.alignment

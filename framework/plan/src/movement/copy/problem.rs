@@ -3,8 +3,8 @@
 use crate::movement::memory::GlobalTensor;
 use tilewright_layout::MemoryLayout;
 
-/// A request to copy a tensor between global and shared memory: [`AsyncCopySpec::new`] with default values, and `with_`
-/// methods that change them.
+/// A request to copy a tensor between global and shared memory. [`AsyncCopySpec::new`] sets default values, `with_`
+/// methods change them.
 ///
 /// # Examples
 /// ```
@@ -20,7 +20,7 @@ use tilewright_layout::MemoryLayout;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct AsyncCopySpec<'a> {
-    /// The tensor in global memory.
+    /// The tensor in global memory: sizes, strides and alignment.
     pub global: &'a GlobalTensor,
     /// The layout of the elements in shared memory.
     pub memory: &'a MemoryLayout,
@@ -32,7 +32,7 @@ pub struct AsyncCopySpec<'a> {
     pub warps: u32,
     /// Whether elements may be masked off; zeros are written to shared memory for them.
     pub masked: bool,
-    /// Whether the kernel can receive a tensor map as a parameter, which bulk tensor copies need.
+    /// Whether the host passes a tensor map to the kernel, which bulk tensor copies (TMA) need.
     pub has_tensor_map: bool,
 }
 
@@ -50,7 +50,7 @@ impl<'a> AsyncCopySpec<'a> {
         Self { masked, ..self }
     }
 
-    /// Sets whether the kernel can receive a tensor map.
+    /// Sets whether the host passes a tensor map to the kernel, which bulk tensor copies (TMA) need.
     #[must_use]
     pub fn with_tensor_map(self, mapped: bool) -> Self {
         Self { has_tensor_map: mapped, ..self }

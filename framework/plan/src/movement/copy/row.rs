@@ -4,7 +4,7 @@ use tilewright_kernel::Queue;
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_target::{Completion, Instruction, InstructionKind, Operand};
 
-/// The role of an operand of the copy instruction.
+/// The role of an operand of an asynchronous copy instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
     To,
@@ -19,7 +19,7 @@ pub(in crate::movement) struct CopyInstruction<'a> {
     pub(in crate::movement) queue: Queue,
     /// The roles of the operands, in the order of the instruction.
     pub(super) roles: Vec<Role>,
-    /// Number of bytes that a lane copies in one access.
+    /// Number of bytes that a lane copies with one instruction.
     pub(in crate::movement) bytes: u32,
     /// Required alignment of addresses in global memory and in shared memory, in bytes.
     pub(in crate::movement) alignment: [u32; 2],
@@ -69,7 +69,7 @@ impl<'a> CopyInstruction<'a> {
         Ok(self.bytes / element_bytes)
     }
 
-    /// Log2 of the number of lanes that issue the instruction together.
+    /// Returns log2 of the number of lanes that issue the instruction together.
     pub(in crate::movement) fn lane_bits(&self) -> u32 {
         self.to.in_bits(Dim::LANE)
     }
@@ -84,13 +84,13 @@ impl<'a> CopyInstruction<'a> {
         self.to.out_bits(Dim::named("slot")) == 0
     }
 
-    /// Number of bytes of a slot, the contiguous bytes at one address in shared memory.
+    /// Returns the number of bytes of a slot, the contiguous bytes at one address in shared memory.
     pub(in crate::movement) fn segment_bytes(&self) -> u64 {
         1 << self.to.out_bits(Dim::named("byte"))
     }
 
-    /// Returns the byte offset that the lane bit with the number `lane_bit` adds within the slot (contiguous bytes at
-    /// one address); `None` if the bit selects another slot, with an address of its own.
+    /// Returns the byte offset that bit `lane_bit` of the lane index adds within the slot (contiguous bytes at one
+    /// address); `None` if the bit selects another slot, with another address.
     pub(in crate::movement) fn within_segment(&self, lane_bit: usize) -> Option<u64> {
         let column = *self.to.columns_of(Dim::LANE).get(lane_bit)?;
         let outs = self.to.outs();

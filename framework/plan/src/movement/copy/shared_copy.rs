@@ -12,8 +12,8 @@ use tilewright_layout::LinearLayout;
 pub struct AsyncCopyPlan {
     /// Numbers of operations that a warp executes; the max over the warps.
     pub counts: Counts,
-    /// Predicted cycles of a block, in which plain stores wait for their loads; global-memory transactions are not
-    /// included.
+    /// Predicted cycles of a block. For plain copies they include the latency of the loads, for which the stores wait;
+    /// the time of global-memory transactions is not included.
     pub cost: f64,
     /// Number of global-memory transactions of all warps of a block, each of `global.transaction_bytes`.
     pub transactions: u64,
@@ -42,7 +42,8 @@ impl AsyncCopyPlan {
         }
     }
 
-    /// The queue whose wait completes the copy; `None` if the copy needs no wait on a queue.
+    /// Returns the queue (PTX: async group) that a wait must drain to complete the copy; `None` if the copy needs no
+    /// wait on a queue.
     #[must_use]
     pub fn queue(&self) -> Option<Queue> {
         match &self.path {
@@ -82,7 +83,7 @@ impl AsyncCopyPlan {
         }
     }
 
-    /// Alignment of the shared memory in bytes that the copy requires.
+    /// Returns the alignment in bytes of the shared memory that the copy requires.
     #[must_use]
     pub fn alignment(&self) -> u64 {
         match &self.path {
@@ -92,8 +93,8 @@ impl AsyncCopyPlan {
         }
     }
 
-    /// The key by which candidates are compared; a lower key is better. Fields: transactions, predicted cycles, whether
-    /// the copy passes registers, number of accesses.
+    /// Returns the key by which candidates are compared; a lower key is better. Fields: global-memory transactions,
+    /// predicted cycles, whether the copy passes through registers, number of accesses.
     pub(super) fn rank(&self) -> (u64, f64, bool, u64) {
         (self.transactions, self.cost, matches!(self.path, CopyPath::Plain(_)), self.accesses())
     }

@@ -9,8 +9,8 @@ use super::shuffles::{self, Shuffles};
 use crate::layouts;
 use crate::movement::{ConversionPlan, PlanContext, plan_conversion};
 
-/// Max number of registers of a lane that hold elements of one line, up to which a conversion and shuffles are planned
-/// although the source fits in shared memory.
+/// If a lane has at most this many registers with elements of one line, a conversion followed by shuffles is planned
+/// although the source fits in shared memory. A line is the elements that differ only along the gather's axis.
 const MAX_REGISTERS_OF_A_LINE: u64 = 2;
 
 /// The plan of a gather by a conversion and shuffles.
@@ -20,7 +20,8 @@ pub(super) struct ConvertedLines {
     pub(super) shuffles: Shuffles,
 }
 
-/// Whether a line takes so few registers of each lane that the shuffles may be cheaper than loads from shared memory.
+/// Whether a line (elements that differ only along the axis) takes so few registers of each lane that shuffles may be
+/// cheaper than loads from shared memory.
 pub(super) fn is_promising(problem: &GatherProblem) -> bool {
     1 << problem.axis_units().len() <= MAX_REGISTERS_OF_A_LINE << problem.lane_bits
 }
@@ -40,8 +41,8 @@ pub(super) fn plan(
     Ok((ConvertedLines { conversion, shuffles }, counts))
 }
 
-/// Returns a layout of the source in which each warp holds the lines that it needs. The elements of a line are divided
-/// over lanes first, so that few registers of each lane hold elements of it.
+/// Returns a layout of the source that gives each warp the lines (elements that differ only along the axis) that it
+/// needs. The elements of a line are divided over lanes first, so that few registers of each lane hold elements of it.
 fn layout_of_lines(problem: &GatherProblem) -> Result<LinearLayout, LayoutError> {
     let (outs, lane_bits) = (problem.src.outs(), problem.lane_bits as usize);
     let (of_lanes, warps) = problem.threads.split_at(lane_bits);

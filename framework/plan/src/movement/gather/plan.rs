@@ -1,4 +1,4 @@
-//! Plans gathers along one axis.
+//! Plans gathers along one axis (Triton `tt.gather`).
 
 use super::lines::{self, ConvertedLines};
 use super::problem::GatherProblem;
@@ -13,7 +13,7 @@ use crate::movement::{
 use tilewright_kernel::{Builder, Counts, Value};
 use tilewright_layout::{Dim, LinearLayout};
 
-/// A plan of a gather along one axis.
+/// A plan of a gather along one axis (Triton `tt.gather`).
 #[derive(Debug, Clone)]
 pub struct GatherPlan {
     /// The kind of the plan: [`ConversionKind::Shuffle`], [`ConversionKind::Shared`], or [`ConversionKind::Mixed`] for
@@ -22,10 +22,10 @@ pub struct GatherPlan {
     /// The counts, shared memory and cost of the plan. The loaded wavefronts are those of loads without bank conflicts.
     /// The number of conflicts depends on the indices, so there is no lower bound.
     pub stats: PlanStats,
-    /// Mean number of wavefronts that a warp loads, over uniformly random indices.
+    /// Mean number of shared-memory wavefronts that a warp loads, over uniformly random indices.
     pub expected_wavefronts: f64,
-    /// Predicted cycles of a block for the mean number of loaded wavefronts over uniformly random indices, not the
-    /// number without bank conflicts. Candidates are ordered by these cycles.
+    /// Predicted cycles of a block with the mean number of loaded wavefronts over uniformly random indices
+    /// (`expected_wavefronts`). Candidates are ordered by these cycles.
     pub expected_cycles: f64,
     steps: Steps,
 }
@@ -142,8 +142,8 @@ impl GatherPlan {
         Self { path, stats, expected_wavefronts, expected_cycles, steps }
     }
 
-    /// Returns the expected price of the gather in shared-memory wavefronts of a warp ([`price_in_wavefronts`]), for the mean number
-    /// of loaded wavefronts over uniformly random indices, not the number without bank conflicts.
+    /// Returns the expected price of the gather in shared-memory wavefronts of a warp ([`price_in_wavefronts`]), with
+    /// the mean number of loaded wavefronts over uniformly random indices.
     #[must_use]
     pub fn expected_price(&self) -> f64 {
         let counts = &self.stats.counts;

@@ -1,4 +1,4 @@
-//! Gathers through shared memory.
+//! Gathers through shared memory: the block stores the source, and each index becomes a load.
 
 use tilewright_kernel::{Binary, Builder, Compare, Counts, Element, Scope, Type, Value};
 use tilewright_layout::f2::{Solver, Subspace, multiply};
@@ -17,16 +17,16 @@ pub(super) struct Shared {
     store: SharedAccess,
     element: Element,
     pub(super) bytes: u64,
-    /// Mean number of wavefronts that a warp loads, over uniformly random indices.
+    /// Mean number of shared-memory wavefronts that a warp loads, over uniformly random indices.
     pub(super) expected_wavefronts: f64,
     lane_bits: u32,
-    /// Log2 of the number of rounds. The round of an element is a linear function over F2 of its coordinates, and
-    /// depends only on the register that has the element.
+    /// Log2 of the number of rounds (fillings of shared memory). The round of an element is a linear function over F2
+    /// of its coordinates, and depends only on the register that has the element.
     round_bits: u32,
     /// For each bit of an element's index in round zero, the bits of the source register that it adds. Other rounds
     /// have the same registers with the bits of `flipped` changed.
     stored: Vec<u64>,
-    /// For each bit of the round's number, the bits of the source register that it flips.
+    /// For each bit of the index of a round (filling of shared memory), the bits of the source register that it flips.
     flipped: Vec<u64>,
     /// For each register bit of the result, the address that it adds: the offset in elements in the low `offset_bits`
     /// bits, the round above them. `threads` and `index` have the addresses that thread bits and bits of the gather's
@@ -113,10 +113,10 @@ fn in_order(
     Ok((shared, stored.plus(loaded)))
 }
 
-/// The rounds of a gather: linear functions over F2 that map the packed coordinate of an element to the bits of its
-/// round's number.
+/// The rounds (fillings of shared memory) of a gather: linear functions over F2 that map the packed coordinate of an
+/// element to the bits of the index of its round.
 struct Rounds {
-    /// For each bit of the round's number, the mask of the coordinate bits whose parity it is.
+    /// For each bit of the round's index, the mask of the coordinate bits whose parity it is.
     functions: Vec<u64>,
     /// A basis of the packed coordinates: first a basis of the coordinates in round zero, in the order of memory, then
     /// one coordinate for each bit of the round's number.
@@ -142,7 +142,7 @@ impl Rounds {
         if functions.len() < round_bits as usize {
             return None;
         }
-        // Each function gets a coordinate bit of its own, as high in memory as possible, which no other function uses.
+        // Each function gets its own coordinate bit, as high in memory as possible, which no other function uses.
         let (mut own, mut rest) = (Vec::new(), units.to_vec());
         for at in 0..functions.len() {
             let unit = *rest.iter().rev().find(|&&unit| functions[at] & unit != 0)?;
@@ -198,7 +198,7 @@ fn annihilator(columns: &[u64], units: &[u64]) -> Vec<u64> {
 }
 
 impl Shared {
-    /// Whether the source does not fit in shared memory at once.
+    /// Whether the source is divided into several rounds, because it does not fit in shared memory at once.
     pub(super) fn is_in_rounds(&self) -> bool {
         self.round_bits > 0
     }
@@ -209,7 +209,7 @@ impl Shared {
         (0..1u64 << self.round_bits).map(|round| self.loaded(round).count() as u64).sum()
     }
 
-    /// Returns the registers of the result whose element may be in this round.
+    /// Returns the registers of the result whose element may be in the round (filling of shared memory) `round`.
     fn loaded(&self, round: u64) -> impl Iterator<Item = usize> {
         let is_dynamic = self.threads.iter().chain(&self.index).fold(0, |all, column| all | column >> self.offset_bits);
         let registers = 0..1usize << self.registers.len();
@@ -219,8 +219,8 @@ impl Shared {
         })
     }
 
-    /// Returns the wavefronts of one load of a warp: the minimum, and the mean over pseudo-random indices. `None` if
-    /// the target has no bank model for the load.
+    /// Returns the wavefronts of one load instruction of a warp: the minimum, and the mean over pseudo-random indices.
+    /// `None` if the target has no bank model for the load.
     fn wavefronts(&self, target: &TargetDescription) -> Option<(u64, f64)> {
         const DRAWS: u64 = 64;
         let row = target.bank_row(Direction::Load, self.element.bits())?;

@@ -15,10 +15,10 @@ use crate::movement::variadic::{emit_shuffle_tuples, words};
 pub(super) struct Shuffles {
     lane_bits: u32,
     origin: Origin,
-    /// For each bit of the gather's index, the source position (register, thread) that it adds over F2.
+    /// For each bit of a run-time index, the source position (register, thread) that it adds over F2.
     index: Vec<Position>,
-    /// All values by which thread and index may change (by xor) the source register of a result; one shuffle for each
-    /// value fetches the registers of which one has the element.
+    /// All values by which thread and index may change (by xor) the source register of a result. Each value takes one
+    /// shuffle; a select keeps the element that the index selects.
     choices: Vec<u64>,
     result_bits: u32,
 }

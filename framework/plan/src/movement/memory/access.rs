@@ -29,7 +29,8 @@ pub struct SharedAccess {
 
 /// Plans the cheapest stores of a tensor in layout `registers` to shared memory of layout `memory`, each element once,
 /// or the cheapest loads from there. Candidates are plain accesses of any width and the instructions of the table. They
-/// are ordered by predicted cycles ([`predict_cycles`](crate::movement::predict_cycles)), then by the number of accesses.
+/// are ordered by predicted cycles ([`predict_cycles`](crate::movement::predict_cycles)), then by the number of
+/// accesses.
 ///
 /// # Errors
 /// [`MovementError`]: layouts of different tensors, memory of other blocks, elements that no access of the target can
@@ -174,25 +175,26 @@ fn priced(
 }
 
 impl SharedAccess {
-    /// The name of the instruction that makes the accesses; `None` for plain accesses.
+    /// Returns the name of the instruction that makes the accesses; `None` for plain accesses.
     #[must_use]
     pub fn instruction(&self) -> Option<&str> {
         self.accesses.instruction()
     }
 
-    /// Returns the alignment in bytes that the addresses of all accesses have if the memory starts at a multiple of it.
+    /// Returns the alignment in bytes that the access instructions need; the shared memory must start at a multiple of
+    /// it.
     #[must_use]
     pub fn alignment(&self) -> u64 {
         self.accesses.alignment()
     }
 
-    /// Number of shared-memory wavefronts of the busiest warp.
+    /// Returns the number of shared-memory wavefronts of the busiest warp.
     #[must_use]
     pub fn wavefronts(&self) -> u64 {
         self.stats.counts.wavefronts_stored + self.stats.counts.wavefronts_loaded
     }
 
-    /// Number of accesses that a warp issues.
+    /// Returns the number of access instructions that a warp issues.
     pub(crate) fn issued(&self) -> u64 {
         self.accesses.stats.issued()
     }

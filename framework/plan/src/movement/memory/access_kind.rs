@@ -11,18 +11,18 @@ use super::super::tile::{Source, Tile};
 pub enum SegmentBit {
     /// The bit selects one of the bytes that a lane holds.
     Byte,
-    /// The bit is this bit of the lane index.
+    /// The bit equals the bit of the lane index with this index.
     Lane(u32),
 }
 
 /// One kind of shared-memory access. A slot is the memory of one access that is contiguous and aligned to its length.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AccessKind {
-    /// The name of the instruction; `None` for plain accesses.
+    /// Name of the instruction; `None` for plain accesses.
     pub instruction: Option<String>,
     /// The direction of the access to shared memory: load or store.
     pub direction: Direction,
-    /// Number of bytes that a lane holds of one access.
+    /// Number of bytes that a lane moves in one access.
     pub bytes: u64,
     /// The source of each bit of the byte index within a slot (the contiguous bytes of one access), lowest bit first.
     pub segment: Vec<SegmentBit>,
@@ -30,7 +30,7 @@ pub struct AccessKind {
     pub address_lane_bits: Vec<u32>,
     /// Whether the access copies from global memory, so that the bytes of a lane keep the order of global memory.
     pub copies: bool,
-    /// Whether the instruction can mask off lanes.
+    /// Whether lanes can be masked off in the access.
     pub masked: bool,
 }
 
@@ -70,7 +70,7 @@ impl AccessKind {
         self.copies && self.segment.iter().any(|bit| matches!(bit, SegmentBit::Lane(_)))
     }
 
-    /// Number of bytes of a slot, the contiguous bytes of one access.
+    /// Returns the number of bytes of a slot, the contiguous bytes of one access.
     #[must_use]
     pub fn segment_bytes(&self) -> u64 {
         1 << self.segment.len()

@@ -34,7 +34,7 @@ pub enum ConflictError {
     /// The element width in bits is not 8, 16, 32, 64 or 128.
     #[error("elements of {0} bits: accesses are of 8, 16, 32, 64 or 128 bits")]
     ElementBits(u32),
-    /// There are too many addresses to enumerate; the number is log2 of their count.
+    /// There are too many addresses to enumerate; the number is log2 of the number of addresses.
     #[error("2^{0} addresses to list: at most 2^24 are")]
     TooMany(u32),
     /// The target has no bank model for the access.
@@ -47,7 +47,7 @@ pub enum ConflictError {
     },
 }
 
-/// Max width of an access, in bits of a lane.
+/// Max width of an access, in bits per lane.
 const WIDEST: u32 = 128;
 
 /// Counts the conflicts of moving a tensor between `registers` and `memory` by the widest accesses that both allow.

@@ -68,7 +68,7 @@ impl GlobalTensor {
         sizes
     }
 
-    /// Returns the segments of all axes.
+    /// Returns the segments of all axes; a segment is consecutive coordinate bits of an axis with one stride.
     fn segments(&self) -> Vec<Segment> {
         let mut segments: Vec<Segment> = Vec::new();
         for &(dim, size, stride) in &self.axes {
@@ -169,7 +169,7 @@ pub struct GlobalAddress {
     pub predicate: Option<Value>,
 }
 
-/// Bytes of a line of the first-level cache. An access of a warp looks up its lines one after the other.
+/// Bytes of a line of the first-level cache (L1). A warp's access looks up its lines one after the other.
 pub const LINE_BYTES: u64 = 128;
 
 /// A plan that loads a tensor from global memory to registers, or stores it.
@@ -177,19 +177,19 @@ pub const LINE_BYTES: u64 = 128;
 pub struct GlobalAccess {
     /// Number of elements that a lane moves in one access.
     pub vector_elements: u64,
-    /// Number of accesses of each warp.
+    /// Number of access instructions that each warp issues.
     pub accesses: u64,
     /// Number of transactions of all warps of a block, each of `global.transaction_bytes`. It is exact if all strides
     /// are known; axes of unknown stride count as if they shared no transaction.
     pub transactions: u64,
     /// Number of cache lines of 128 bytes that the accesses of all warps look up, each access its own.
     pub lines: u64,
-    /// The reason why accesses are not wider, as text.
+    /// The reason why accesses are not wider, as text for messages.
     pub limited_by: String,
     element: Element,
     lane_bits: u32,
     registers: Vec<u64>,
-    /// For each access, its registers in the order of memory.
+    /// For each access, the registers that it moves, in the order of memory.
     groups: Vec<Vec<usize>>,
     /// Mask of thread bits: threads with one of these bits set hold replicas that they do not store.
     idle: u64,
@@ -318,19 +318,19 @@ fn groups(columns: &[u64], vector: &[u64]) -> Vec<Vec<usize>> {
 }
 
 impl GlobalAccess {
-    /// The registers of each access of a lane, in the order of memory.
+    /// Returns the registers that each access of a lane moves, in the order of memory.
     #[must_use]
     pub fn groups(&self) -> &[Vec<usize>] {
         &self.groups
     }
 
-    /// Number of bytes that a lane moves in one access.
+    /// Returns the number of bytes that a lane moves in one access.
     #[must_use]
     pub fn bytes_per_lane(&self) -> u64 {
         self.vector_elements * u64::from(self.element.bits() / 8)
     }
 
-    /// Whether some threads hold replicas that they do not store.
+    /// Whether the plan stores without replicas: some threads hold elements that other threads store.
     #[must_use]
     pub fn leaves_out_copies(&self) -> bool {
         self.idle != 0
@@ -407,8 +407,7 @@ impl GlobalAccess {
     }
 
     /// Emits the stores, without replicas. `registers` holds one scalar integer for each register; `emit_address` is as
-    /// for
-    /// [`GlobalAccess::emit_load`].
+    /// for [`GlobalAccess::emit_load`].
     ///
     /// # Panics
     /// If `registers` has fewer values than the layout has registers.

@@ -15,7 +15,7 @@ use crate::movement::PlanStats;
 use super::lanes::{self, LaneStep};
 use super::problem::{ReductionProblem, assemble};
 
-/// One candidate of a reduction.
+/// One candidate of a reduction: the steps between lanes, and the layouts of the conversions between them.
 pub(super) struct ReductionCandidate {
     /// The steps between lanes before the conversion of partial results.
     pub(super) before: Vec<LaneStep>,
@@ -58,7 +58,7 @@ impl ReductionCandidate {
         Ok(all)
     }
 
-    /// Returns the counts of a warp for all steps besides the conversions, and their predicted cycles for a block: the
+    /// Returns the counts of a warp, and the predicted cycles of a block, for all steps except the conversions: the
     /// steps between lanes, and the combination of the partial results that a lane loads.
     pub(super) fn stats_of_steps(&self, problem: &ReductionProblem, target: &TargetDescription) -> PlanStats {
         let xors = target.lane_xors(u32::BITS);
@@ -186,8 +186,8 @@ impl ReductionProblem {
         }
     }
 
-    /// Returns the space of the tensor of partial results: the axes of the results, and above their bits the index of
-    /// the partial result. Also returns the number of the first bit of that index.
+    /// Returns the space of the tensor of partial results: the axes of the results, and one more axis with the index of
+    /// the partial result. Also returns the position of the first bit of that index in a packed coordinate.
     fn partials_space(&self) -> Result<(Space, u32), LayoutError> {
         let mut space = self.result.outs().clone();
         let shift = space.bits();

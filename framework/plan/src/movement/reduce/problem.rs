@@ -34,8 +34,8 @@ pub(super) struct Role {
     /// The packed coordinate of the results that the bit adds; zero if the bit only moves along the axis, or numbers
     /// replicas.
     pub(super) result: u64,
-    /// The index of the partial result that the bit adds. Indices count only bits of the same kind (lane or warp) that
-    /// hold data of their own; zero for a bit that holds replicas.
+    /// The bit of the partial result's index that this lane or warp bit sets. Indices are counted separately for lanes
+    /// and for warps, over the bits that hold different data; zero for a bit that holds replicas.
     pub(super) partial: u64,
     /// Whether no earlier bit holds the same partial results.
     own: bool,
@@ -51,7 +51,7 @@ impl ReductionProblem {
             if result != 0 {
                 kept.push((bit, result));
             } else if Subspace::span(axis_basis.iter().copied()).contains(along) {
-                // A replica of other registers.
+                // The register only replicates others, so it adds no element.
             } else {
                 axis_basis.push(along);
                 summed.push(bit);
@@ -88,34 +88,35 @@ impl ReductionProblem {
         (0u32..).zip(&self.lanes).filter(|(_, role)| role.result == 0).map(|(bit, _)| bit)
     }
 
-    /// Max number of lane bits whose step can halve the registers.
+    /// Returns the max number of lane bits whose step can halve the registers.
     pub(super) fn most_given(&self) -> usize {
         self.summing_lanes().count().min(self.kept.len())
     }
 
-    /// Log2 of the max number of shares of the partial results that lanes with equal results can load separately.
+    /// Returns log2 of the max number of shares of the partial results that lanes with equal results can load
+    /// separately.
     pub(super) fn max_partial_bits_in_equal_lanes(&self) -> usize {
         self.copy_lanes().count().min(self.partial_bits as usize)
     }
 
-    /// Log2 of the max number of shares of the partial results that lanes with equal or different results can load
-    /// separately.
+    /// Returns log2 of the max number of shares of the partial results that lanes with equal or different results can
+    /// load separately.
     pub(super) fn max_partial_bits_in_lanes(&self) -> usize {
         self.lanes.len().min(self.partial_bits as usize)
     }
 
-    /// Returns the bases of the remaining register bits in the results, without linearly dependent ones.
+    /// Returns the bases of the remaining register bits in the tensor of results, without linearly dependent ones.
     pub(super) fn distinct_registers(&self) -> Vec<u64> {
         let mut space = Subspace::zero();
         self.kept.iter().map(|&(_, column)| column).filter(|&column| space.insert(column)).collect()
     }
 
-    /// Log2 of the number of distinct results in the registers of one lane.
+    /// Returns log2 of the number of distinct results in the registers of one lane.
     pub(super) fn distinct_kept(&self) -> u32 {
         self.distinct_registers().len() as u32
     }
 
-    /// Log2 of the number of blocks among which the results are divided.
+    /// Returns log2 of the number of blocks among which the results are divided.
     pub(super) fn block_bits(&self) -> u32 {
         Subspace::span(self.blocks.iter().copied()).dimension()
     }
@@ -157,7 +158,7 @@ pub(super) fn assemble(
     layouts::of_dims(&dims.into_iter().map(|dim| (dim, columns(dim))).collect::<Vec<_>>(), outs)
 }
 
-/// The axes of the source tensor without the axis of the reduction, and the axis of the reduction.
+/// The axis of a reduction, and the space of the other axes of the source tensor.
 struct Rest {
     axis: Dim,
     space: Space,
@@ -184,8 +185,8 @@ impl Rest {
         Ok((along, result))
     }
 
-    /// Returns the role of each bit of an input dim. `basis` has the distances along the axis that registers and
-    /// earlier dims cover; those of this dim are added.
+    /// Returns the role of each bit of the input dim `dim`. `basis` has the distances along the axis that registers and
+    /// earlier dims cover; the function adds those that this dim covers.
     fn roles(&self, src: &LinearLayout, dim: Dim, basis: &mut Vec<u64>) -> Result<Vec<Role>, MovementError> {
         let faster = basis.len();
         let mut roles = Vec::new();

@@ -27,13 +27,13 @@ pub struct ReductionPlan {
     /// The constant lane xors by which the target can shuffle.
     xors: LaneXors,
     before: Vec<LaneStep>,
-    /// The conversion of the partial results, one plan for each tensor of the tuple.
+    /// Conversions of the partial results, one plan for each tensor of the tuple.
     moves: Vec<ConversionPlan>,
     /// Log2 of the number of partial results that a lane combines in its registers after the conversion.
     partial_bits_in_registers: u32,
     /// The steps between lanes after the conversion of partial results.
     after: Vec<LaneStep>,
-    /// The conversion that broadcasts the results, one plan for each tensor of the tuple; empty if every lane has its
+    /// Conversions that broadcast the results, one plan for each tensor of the tuple; empty if every lane has its
     /// results already.
     broadcasts: Vec<ConversionPlan>,
 }
@@ -137,7 +137,7 @@ fn compare(a: &ReductionPlan, b: &ReductionPlan) -> Ordering {
     a.stats.cost.total_cmp(&b.stats.cost).then(accesses(a).cmp(&accesses(b)))
 }
 
-/// Returns a lower bound of the predicted cycles of a candidate, for which its conversions are not planned.
+/// Returns a lower bound of the predicted cycles of a candidate, without planning its conversions.
 fn cycles_lower_bound(
     problem: &ReductionProblem,
     candidate: &ReductionCandidate,
@@ -246,13 +246,14 @@ impl ReductionPlan {
         self
     }
 
-    /// Number of lane bits whose steps divide the results among the lanes.
+    /// Returns the number of lane bits whose steps halve the registers, so that they divide the results among the
+    /// lanes.
     #[must_use]
     pub fn halving_lane_bits(&self) -> usize {
         self.before.iter().filter(|step| matches!(step, LaneStep::Halve { .. })).count()
     }
 
-    /// Number of lane bits along which lanes load different partial results, which shuffles then combine.
+    /// Returns the number of lane bits along which lanes load different partial results, which shuffles then combine.
     #[must_use]
     pub fn loading_lane_bits(&self) -> usize {
         self.after.len()

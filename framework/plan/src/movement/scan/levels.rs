@@ -1,5 +1,5 @@
-//! One step of a scan within a warp: in each block of 2^n consecutive elements, the upper half adds the total of the
-//! lower half.
+//! One step of a scan within a warp: in each block of 2^n consecutive elements along the axis, the half that comes
+//! later in the scan adds the total of the other half.
 
 use tilewright_kernel::{Builder, Counts, Value};
 use tilewright_target::LaneXors;

@@ -1,4 +1,4 @@
-//! Plans scans along one axis.
+//! Plans scans along one axis (Triton `tt.scan`).
 
 use super::direction::ScanDirection;
 use super::levels::Level;
@@ -18,11 +18,12 @@ pub struct ScanPlan {
     /// The counts, shared memory and cost of the plan, and the lower bound of scans of this layout.
     pub stats: PlanStats,
     lane_bits: u32,
-    /// The conversions to the layout that is scanned, one for each tensor; empty if the tensors' own layout is scanned.
+    /// Conversions to the layout of the tensors during the scan, one for each tensor; empty if they are scanned in
+    /// their own layout.
     to: Vec<ConversionPlan>,
     levels: Vec<Level>,
     totals: Option<Totals>,
-    /// The conversions back to the tensors' own layout, one for each tensor; empty if that layout is scanned.
+    /// Conversions back to the tensors' own layout, one for each tensor; empty if the scan runs in that layout.
     back: Vec<ConversionPlan>,
 }
 

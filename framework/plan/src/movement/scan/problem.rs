@@ -7,7 +7,7 @@ use crate::layouts;
 use crate::movement::MovementError;
 use crate::movement::check::check_tuple;
 
-/// A bit of a position (register, lane or warp bit, by its number) that holds a bit of the axis.
+/// A position bit (bit of the register, lane or warp index) that holds a bit of the coordinate along the scan's axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum InputBit {
     /// The register bit with this index.
@@ -68,7 +68,8 @@ impl ScanProblem {
         Ok(Self { src, axis, element_bits, direction, input_bits, register_bits, lane_bits, warp_bits })
     }
 
-    /// Number of axis bits below the first axis bit that warps hold.
+    /// Returns the number of axis bits below the first axis bit that warps hold; the scan of these bits stays within
+    /// warps.
     pub(super) fn lower(&self) -> usize {
         self.input_bits
             .iter()
@@ -76,7 +77,8 @@ impl ScanProblem {
             .unwrap_or(self.input_bits.len())
     }
 
-    /// Min number of shuffles in sequence: each shuffle doubles the number of lanes on which a value depends.
+    /// Returns the min number of shuffles in sequence: each shuffle doubles the number of lanes on which a value
+    /// depends.
     pub(super) fn depth(&self) -> u64 {
         self.input_bits.iter().filter(|input_bit| matches!(input_bit, InputBit::Lane(_))).count() as u64
     }

@@ -1,5 +1,5 @@
-//! The steps of a scan between warps: each block of consecutive elements adds the total of all preceding blocks of its
-//! line.
+//! The steps of a scan between warps: a line (all elements along the axis) is divided into blocks, each scanned within
+//! one warp, and each block adds the total of all blocks before it.
 
 use tilewright_kernel::{Builder, Counts, Value};
 
@@ -16,19 +16,20 @@ use tilewright_target::TargetDescription;
 /// has been scanned within a warp.
 #[derive(Debug, Clone)]
 pub(super) struct Totals {
-    /// The position bits that hold the axis bits that number the blocks of a line, the lowest first.
+    /// Position bits (register, lane or warp bits) that hold the axis bits above a block, the lowest first; they number
+    /// the blocks of a line.
     upper: Vec<InputBit>,
-    /// The mask of the register bits that hold the axis within a block.
+    /// Mask of the register bits that hold the axis bits within a block.
     registers: usize,
-    /// The mask of the lane bits that hold the axis within a block.
+    /// Mask of the lane bits that hold the axis bits within a block.
     lanes: u32,
-    /// The register bits that do not hold the axis within a block; they number the totals that a lane has.
+    /// Register bits that do not hold axis bits within a block; they number the totals that a lane has.
     across: Vec<u32>,
-    /// The register bits that number lines.
+    /// Register bits that number lines (all elements along the axis).
     lines: Vec<u32>,
     lane_bits: u32,
     direction: ScanDirection,
-    /// The conversion of the totals, one plan for each tensor.
+    /// Conversions of the block totals, one plan for each tensor.
     pub(super) moves: Vec<ConversionPlan>,
 }
 
@@ -57,7 +58,7 @@ impl Totals {
         }))
     }
 
-    /// Number of blocks (parts scanned within a warp) in a line (all elements along the axis).
+    /// Returns the number of blocks (parts scanned within a warp) in a line (all elements along the axis).
     fn blocks(&self) -> usize {
         1 << self.upper.len()
     }
@@ -83,7 +84,7 @@ impl Totals {
         bits.sum()
     }
 
-    /// Number of blocks that precede a block in the direction of the scan.
+    /// Returns the number of blocks that precede a block in the direction of the scan.
     fn before(&self, block: usize) -> usize {
         match self.direction {
             ScanDirection::Forward => block,
@@ -91,7 +92,8 @@ impl Totals {
         }
     }
 
-    /// Whether a register belongs to the first block of its line, in the direction of the scan, in some thread.
+    /// Whether a register belongs to the first block of its line (all elements along the axis), in the direction of the
+    /// scan, in some thread.
     fn may_be_first(&self, register: usize) -> bool {
         let first = self.before(0);
         let fixed = (0..self.upper.len()).filter(|&at| matches!(self.upper[at], InputBit::Register(_)));
@@ -118,8 +120,8 @@ impl Totals {
         Counts { shuffles, selects, ..Counts::default() }
     }
 
-    /// Returns the work of the steps besides the conversion: prefixes of the totals of each line, one combining
-    /// operation for each register.
+    /// Returns the work of a warp for the steps between warps, without the conversion: prefixes of the block totals of
+    /// each line (all elements along the axis), and one combining operation for each register.
     pub(super) fn work(&self, problem: &ScanProblem) -> WarpWork {
         let counts = self.counts(problem);
         let tensors = problem.element_bits.len() as u64;

@@ -8,8 +8,8 @@ use tilewright_kernel::{Counts, Element};
 use tilewright_layout::f2::{Columns, Solver, multiply};
 use tilewright_target::Direction;
 
-/// The accesses of one accessor, as linear maps of the bits of the round index and of the access index. A round is one
-/// filling of the memory.
+/// The accesses of one accessor (a store or load of a tensor), as linear maps of the bits of the round index and of the
+/// access index. A round is one filling of the shared memory.
 #[derive(Debug, Clone)]
 pub(in super::super) struct Accesses {
     pub(in super::super) stats: TileStats,
@@ -22,9 +22,10 @@ pub(in super::super) struct Accesses {
     /// index that it flips.
     steps: SmallVec<[(u64, u64); 16]>,
     /// For each bit of the round's index, the bits of the register index that it flips; a round is one filling of the
-    /// memory.
+    /// shared memory.
     rounds: Columns,
-    /// For each register bit, the register that is moved in its place: another one if the register holds a replica.
+    /// For each register bit, the register whose value is moved in its place: another register if this one holds a
+    /// replica.
     moved_as: Columns,
     /// For each thread bit along which threads share the work of replicas, the bits of the register index that it flips
     /// in every access.
@@ -65,7 +66,7 @@ impl Accesses {
         })
     }
 
-    /// Returns the accesses of one round (filling of the memory).
+    /// Returns the accesses of one round (filling of the shared memory).
     pub(super) fn of_round(&self, round: u64) -> impl Iterator<Item = Access> {
         let in_round = multiply(&self.rounds, round);
         (0..1u64 << self.steps.len()).map(move |index| {
@@ -83,27 +84,27 @@ impl Accesses {
         })
     }
 
-    /// Number of elements that a lane moves in one access.
+    /// Returns the number of elements that a lane moves in one access.
     pub(in super::super) fn vector_elements(&self) -> u64 {
         1 << self.stats.width
     }
 
-    /// Number of bytes that a lane moves in one access.
+    /// Returns the number of bytes that a lane moves in one access.
     fn bytes(&self) -> u64 {
         self.vector_elements() * u64::from(self.element.bits() / 8)
     }
 
-    /// Alignment of the addresses of all accesses, in bytes.
+    /// Returns the alignment of the addresses of all accesses, in bytes.
     pub(in super::super) fn alignment(&self) -> u64 {
         1 << self.stats.segment_bits
     }
 
-    /// The name of the instruction that makes the accesses; `None` for plain accesses.
+    /// Returns the name of the instruction that makes the accesses; `None` for plain accesses.
     pub(in super::super) fn instruction(&self) -> Option<&str> {
         self.stats.instruction.as_deref()
     }
 
-    /// Number of registers of a lane.
+    /// Returns the number of registers of a lane in the accessor's layout.
     pub(super) fn registers(&self) -> u64 {
         1 << self.moved_as.len()
     }
@@ -140,7 +141,7 @@ impl Accesses {
         }
     }
 
-    /// The reason why the accesses take more wavefronts than the bound, as text; `None` if they do not.
+    /// Returns the reason why the accesses take more wavefronts than the bound, as text; `None` if they do not.
     pub(in super::super) fn why_above(&self, counts: &Counts, bound: &CountLowerBounds) -> Option<String> {
         let (what, have, least) = match self.direction {
             Direction::Store => ("stores", counts.wavefronts_stored, bound.wavefronts_stored),

@@ -34,12 +34,13 @@ pub(in super::super) struct Tile<'a> {
     /// For each lane bit, the slot index that it adds. A lane gives the address of the slot (contiguous memory) whose
     /// index its bits add up to.
     pub(super) address: Columns,
-    /// Log2 of the number of bytes that a lane holds.
+    /// Log2 of the number of bytes that a lane moves in one access.
     pub(super) bytes_per_lane_log2: u32,
 }
 
 impl<'a> Tile<'a> {
-    /// Returns the plain accesses of a target to elements of this width, the widest first.
+    /// Returns the plain accesses of a target that move at least one element of type `element` per lane, the widest
+    /// first.
     pub(in super::super) fn plain(
         target: &TargetDescription,
         direction: Direction,
@@ -106,7 +107,7 @@ impl<'a> Tile<'a> {
         [&self.in_segment, &self.segments]
     }
 
-    /// Number of bytes that a lane holds.
+    /// Returns the number of bytes that a lane moves in one access.
     pub(in super::super) fn bytes_per_lane(&self) -> u64 {
         1 << self.bytes_per_lane_log2
     }

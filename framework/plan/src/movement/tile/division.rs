@@ -12,7 +12,7 @@ use tilewright_target::TargetDescription;
 /// access.
 const MOST_CHOICES: usize = 512;
 
-/// An accessor in a memory layout, with the offset of each thread bit.
+/// An accessor (a store or load of a tensor) in a memory layout, with the memory offset that each thread bit adds.
 pub(in super::super) struct PlacedAccessor<'a> {
     pub(super) side: &'a LocatedAccessor,
     pub(super) memory: &'a Memory<'a>,
@@ -184,13 +184,15 @@ impl<'a> PlacedAccessor<'a> {
 }
 
 impl Tile<'_> {
-    /// Number of bits of the index of a slot (contiguous memory at one address) that a lane's registers determine.
+    /// Returns the number of bits of the slot index (a slot is contiguous memory at one address) that a lane's
+    /// registers determine.
     fn segment_bits_from_registers(&self) -> usize {
         self.segments.iter().filter(|source| matches!(source, Source::Byte(_))).count()
     }
 }
 
-/// The indices, in order, of the register elements that select slots (contiguous memory at one address).
+/// Indices into the list of register columns that are whole slots (contiguous memory at one address) apart: the chosen
+/// ones select the slot of an access, lowest slot bit first.
 type Choice = SmallVec<[usize; 4]>;
 
 /// Returns all ordered choices of `required` indices below `count`; the first choice has the lowest indices in order.

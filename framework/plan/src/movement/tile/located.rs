@@ -7,19 +7,20 @@ use tilewright_layout::Padding;
 use tilewright_layout::f2::{Columns, Solver, Subspace, multiply};
 use tilewright_target::{BankRow, Direction, TargetDescription};
 
-/// The elements that an accessor's registers and threads hold, in coordinates of the memory's elements.
+/// An accessor (a store or load of a tensor): the elements that its registers and threads hold, as coordinates in
+/// shared memory.
 #[derive(Debug, Clone)]
 pub(in super::super) struct LocatedAccessor {
     pub(in super::super) element: Element,
     pub(in super::super) direction: Direction,
     pub(in super::super) lane_bits: u32,
-    /// The element that each register bit adds.
+    /// For each register bit, the element that it adds (over F2).
     pub(in super::super) registers: Columns,
     /// The bases of the thread index: for each lane bit, then each warp bit, the element that it adds (over F2).
     pub(in super::super) threads: Columns,
     /// The elements that register bits add, without the coordinate bits that number rounds (fillings of the memory).
     pub(in super::super) kept: Columns,
-    /// The elements that the registers of one thread span in one round.
+    /// The elements that the registers of one thread span in one round (filling of the shared memory).
     pub(in super::super) span: Subspace,
     /// The coordinate bits that number rounds (fillings of the memory); each round moves an equal share of the
     /// elements.
@@ -28,7 +29,7 @@ pub(in super::super) struct LocatedAccessor {
     pub(in super::super) idle: u64,
     /// The division of a store's elements among threads that hold replicas; empty if the first replica stores all.
     pub(in super::super) shares: SmallVec<[Share; 2]>,
-    /// The distances to the blocks whose memories the accessor accesses.
+    /// The blocks whose memories the accessor accesses, as distances (xor of block indices).
     pub(in super::super) reach: Reach,
 }
 
@@ -56,19 +57,20 @@ impl LocatedAccessor {
         Self { element, direction, lane_bits, registers, threads, kept, span, rounds, idle, shares, reach }
     }
 
-    /// Number of warps of a block.
+    /// Returns the number of warps of a block.
     pub(in super::super) fn warps(&self) -> u64 {
         1 << (self.threads.len() as u32 - self.lane_bits)
     }
 
-    /// Lower bound of the bits that a lane moves in all rounds: distinct elements, divided among warps with replicas.
+    /// Returns a lower bound of the bits that a lane moves in all rounds: the distinct elements of a lane, divided
+    /// among the warps that hold replicas.
     pub(in super::super) fn moved_bits(&self) -> u64 {
         let replicas = (self.idle >> self.lane_bits).count_ones();
         (u64::from(self.element.bits()) << (self.span.dimension() as usize + self.rounds.len())) >> replicas
     }
 
-    /// Log2 of the number of times that a warp repeats the accesses of one round to one memory: in other rounds, and to
-    /// the memories of other blocks.
+    /// Returns log2 of the number of times that a warp repeats the accesses of one round (filling of the memory) to one
+    /// block's memory: in other rounds, and to the memories of other blocks.
     pub(super) fn repeated_bits(&self) -> u32 {
         self.rounds.len() as u32 + self.reach.times
     }
@@ -85,12 +87,12 @@ impl LocatedAccessor {
         warps.filter(|&bit| self.idle >> bit & 1 == 1 && self.threads[bit as usize] == 0)
     }
 
-    /// Log2 of the number of bytes of an element.
+    /// Returns log2 of the number of bytes of an element.
     pub(super) fn byte_bits(&self) -> u32 {
         (self.element.bits() / 8).ilog2()
     }
 
-    /// The mask of the lane bits in a thread index.
+    /// Returns the mask of the lane bits in a thread index.
     pub(super) fn lane_mask(&self) -> u64 {
         (1 << self.lane_bits) - 1
     }
@@ -121,7 +123,7 @@ impl Phase {
     }
 }
 
-/// A memory layout with the solver that finds the offset of an element.
+/// A memory layout, with the solver that finds the offset of an element.
 pub(in super::super) struct Memory<'a> {
     /// The element of each offset bit, in coordinates of the memory.
     pub(super) columns: &'a [u64],

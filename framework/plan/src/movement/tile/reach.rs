@@ -11,7 +11,7 @@ pub(in super::super) struct Reach {
     /// For each lane bit, the distance (xor of block indices) that it adds to the accessed block; empty if all lanes of
     /// a warp access one block.
     pub(in super::super) lanes: Columns,
-    /// Log2 of the number of times that the accessor repeats its accesses at other distances.
+    /// Log2 of the number of times that the accessor repeats its accesses, each time to blocks at other distances.
     pub(in super::super) times: u32,
 }
 

@@ -5,12 +5,13 @@ use smallvec::SmallVec;
 use super::{LocatedAccessor, Tile};
 use tilewright_layout::f2::{Columns, Subspace};
 
-/// An accessor and the instruction that it uses; `None` for plain accesses.
+/// An accessor (a store or load of a tensor) and the instruction by which it accesses shared memory; `None` for plain
+/// accesses.
 pub(in super::super) type TiledSide<'a> = (&'a LocatedAccessor, Option<&'a Tile<'a>>);
 
-/// Returns the element of each offset bit of a slot that fits the instructions of all these accessors: the element of a
-/// lane bit if an instruction fixes it, else an element that all accessors have in registers. `None` if the
-/// instructions conflict, or if no accessor uses an instruction.
+/// Returns the element at each offset bit of a slot (contiguous bytes at one address) that fits the instructions of all
+/// these accessors. It is the element of a lane bit if an instruction fixes it, else an element that all accessors have
+/// in registers. `None` if the instructions conflict, or if no accessor uses an instruction.
 pub(in super::super) fn find_common_segment(sides: &[TiledSide<'_>]) -> Option<Columns> {
     let rows: SmallVec<[_; 4]> = sides.iter().filter_map(|&(side, tile)| Some((side, tile?))).collect();
     let &(first, tile) = rows.first()?;

@@ -16,7 +16,7 @@ use tilewright_target::Direction;
 pub(in super::super) struct Share {
     /// The index of the thread bit: lane bits, then warp bits.
     pub(in super::super) thread: u32,
-    /// The difference between the elements that both threads store, which each of them has in its registers.
+    /// The xor of the elements that the two threads store; each of them has both elements in its registers.
     pub(in super::super) column: u64,
 }
 

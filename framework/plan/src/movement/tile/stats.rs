@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use super::Share;
 use tilewright_layout::f2::Columns;
 
-/// The accesses of one accessor by one tile, with their counts.
+/// The accesses of one accessor (a store or load of a tensor) by one access instruction, with their counts.
 #[derive(Debug, Clone)]
 pub(in super::super) struct TileStats {
     /// The name of the instruction that makes the accesses; `None` for plain accesses.
@@ -20,19 +20,20 @@ pub(in super::super) struct TileStats {
     pub(in super::super) idle: u64,
     /// Log2 of the number of elements that a lane moves in one access.
     pub(in super::super) width: u32,
-    /// Number of accesses over all rounds (fillings of the memory), to the memories of all blocks.
+    /// Number of accesses of a warp over all rounds (fillings of the memory), to the memories of all blocks, before
+    /// warps share them.
     pub(super) accesses: u64,
-    /// Wavefronts of one access of a warp; with padding, of the first access.
+    /// Wavefronts that one access of a warp takes; with padding, where accesses differ, those of the first access.
     pub(in super::super) each: u64,
     /// Warp-index bits along which data is replicated: bit `i` of the access index selects the replica that issues it.
     pub(super) shared_by: SmallVec<[u32; 4]>,
-    /// The division of the elements among threads that hold replicas.
+    /// How threads that hold replicas divide the elements.
     pub(in super::super) shares: SmallVec<[Share; 2]>,
-    /// The registers of the accesses; `None` for plain accesses, whose registers follow the order of memory.
+    /// The registers that each access moves; `None` for plain accesses, whose registers follow the order of memory.
     pub(super) access_columns: Option<Box<AccessColumns>>,
 }
 
-/// The registers of the accesses, as elements in coordinates of the memory.
+/// The registers of an accessor's accesses, given by the elements that they hold, in coordinates of the memory.
 #[derive(Debug, Clone)]
 pub(super) struct AccessColumns {
     /// For each bit of the index among the elements that a lane moves in one access, the element that it adds (over
@@ -51,14 +52,14 @@ impl TileStats {
         (self.accesses * self.each) >> self.shared_by.len()
     }
 
-    /// Number of accesses that a warp issues. Predicated-off accesses are issued; a warp branches around instructions
-    /// that all lanes must execute.
+    /// Returns the number of accesses that a warp issues. Accesses that are predicated off count; instructions that all
+    /// lanes must execute do not count if the warp branches around them.
     pub(in super::super) fn issued(&self) -> u64 {
         if self.instruction.is_some() { self.accesses >> self.shared_by.len() } else { self.accesses }
     }
 
-    /// Number of selects by which threads with replicas choose the words that they store; elements have `element_bits`
-    /// bits.
+    /// Returns the number of selects by which threads with replicas choose the words that they store; elements have
+    /// `element_bits` bits.
     pub(in super::super) fn selects(&self, element_bits: u32) -> u64 {
         let words = u64::from((element_bits << self.width).div_ceil(element_bits.max(32)));
         self.accesses * words * ((1 << self.shares.len()) - 1)

@@ -7,8 +7,8 @@ use tilewright_layout::f2::{Columns, multiply};
 use tilewright_target::{BankRow, linear_wavefronts_masked, wavefronts};
 
 impl PlacedAccessor<'_> {
-    /// Counts the wavefronts of one access; `offset` is added (over F2) to the offsets of its slots. Each block's
-    /// memory serves the lanes that access it.
+    /// Counts the wavefronts of one access of a warp; `offset` is added (over F2) to the offsets of its slots
+    /// (contiguous memory at one address). If lanes access several blocks, each block's memory serves its own lanes.
     pub(super) fn wavefronts(&self, stats: &TileStats, row: &BankRow, offset: u64) -> u64 {
         let byte_bits = self.side.byte_bits();
         let idle = stats.idle & self.side.lane_mask();

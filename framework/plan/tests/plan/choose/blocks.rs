@@ -1,5 +1,5 @@
 //! Tests of choosing a shared-memory layout if each block of a cluster holds a part of the tensor: each block's memory
-//! holds its own part, and the layout is chosen as if one block's elements were all.
+//! holds its own part, and the layout is chosen as if the tensor had one block's elements only.
 
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::movement::{Accessor, SharedLayoutConstraints, choose_shared_layout};

@@ -137,7 +137,8 @@ fn padding_and_permuted_fetches_keep_the_copy_consecutive() {
     for candidate in [plain, padded, permuted] {
         check(candidate, &requested, 32, &test_target());
     }
-    // Lanes with addresses of their own could swizzle; these cannot.
+    // Copies with an address for each lane could use the swizzled layout; this copy writes consecutively, so the
+    // swizzle is rejected.
     let rejected = of_kind(&choice, SharedLayoutKind::Swizzle).rejected.as_deref();
     assert_eq!(rejected, Some("the copy writes consecutively what consecutive lanes fetch"));
 }
@@ -150,9 +151,9 @@ fn padding_alone_takes_the_fewest_bytes_that_split_no_access() {
             .expect("a choice");
     let chosen = choice.chosen();
     assert_eq!((chosen.kind, chosen.excess()), (SharedLayoutKind::Padding, 0));
-    // A warp writes 16 words at a time.
+    // One copy instruction of a warp writes 16 words.
     assert!(chosen.memory.padding.iter().all(|p| p.interval >= 16), "{:?}", chosen.memory.padding);
-    // The padding is the least of all multiples: with one word less there are conflicts.
+    // The padding is the smallest: with one word less there are bank conflicts.
     for less in 1..chosen.memory.padding[0].padding {
         let mut memory = chosen.memory.clone();
         memory.padding[0].padding = less;
@@ -186,7 +187,7 @@ fn what_no_copy_can_do_is_refused() {
     let rows = plane([2, 3], &along(0, 0..2), &along(1, 0..3), &[]);
     let loads = Accessor { direction: Direction::Load, ..copied(&rows, [4, 8], 32) };
     assert!(ask(loads).to_string().contains("and it stores"));
-    // The third bit of the lane fetches nothing new.
+    // The third lane bit only selects replicas: lanes that differ in it fetch the same element.
     let bases = [(Dim::REGISTER, vec![vec![1, 0]]), (Dim::LANE, vec![vec![0, 1], vec![0, 2], vec![0, 0]])];
     let twice = LinearLayout::from_bases(&bases, &[(Dim::tensor(0), 2), (Dim::tensor(1), 4)]).expect("sizes fit");
     assert!(ask(copied(&twice, [2, 4], 32)).to_string().contains("lanes of the copy fetch replicas"));

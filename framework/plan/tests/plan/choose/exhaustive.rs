@@ -16,7 +16,7 @@ use tilewright_testkit::seeded_rng::SeededRng;
 use super::layouts::{self, random};
 use tilewright_testkit::test_targets::test_target;
 
-/// Returns the invented machine with other numbers of lanes and banks; a phase has as many lanes as fill the banks.
+/// Returns the small test target with other numbers of lanes and banks; a phase has as many lanes as fill the banks.
 pub fn small(lane_bits: u32, bank_bits: u32) -> TargetDescription {
     let mut target = test_target();
     (target.lanes.default, target.lanes.choices) = (1 << lane_bits, vec![1 << lane_bits]);

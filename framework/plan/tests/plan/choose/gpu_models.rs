@@ -60,7 +60,7 @@ fn tile(rows: u32, columns: u32) -> Vec<Accessor> {
     vec![Accessor::store(stored), Accessor::load(loaded)]
 }
 
-/// Returns the memory layout of a CuTe swizzle over rows or columns.
+/// Returns the memory layout of a CuTe swizzle over a row-major or column-major matrix.
 fn functor(text: &str, sizes: [u32; 2]) -> MemoryLayout {
     use tilewright_layout::{Dim, Space};
     let layout = text.parse().expect("CuTe's notation");
@@ -122,7 +122,8 @@ fn several_readers_share_a_layout() {
     }
 }
 
-/// Returns the load of an operand of AMD's matrix instructions of 32 rows: 64 lanes take 16 bytes each, 32 rows by two.
+/// Returns the load of an operand of AMD's matrix instructions with 32 rows: each of 64 lanes loads 16 bytes; 32 lanes
+/// are rows, and two lanes share a row.
 fn operand(rows: u32, columns: u32) -> LinearLayout {
     plane(
         [rows, columns],

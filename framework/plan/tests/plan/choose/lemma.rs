@@ -33,7 +33,7 @@ fn words_and_wider_elements_never_conflict() {
             assert_eq!((chosen.excess(), choice.gap()), (0, 0), "{writer}\n{reader}");
             let mut offsets = vec![0; 1 << bits];
             (0..1u64 << bits).for_each(|offset| offsets[chosen.memory.linear.apply_packed(offset) as usize] = offset);
-            // Lanes of a phase fill the banks here, so every wavefront moves the bytes of all banks.
+            // The lanes of a phase have elements for all banks, so every wavefront moves the bytes of all banks.
             let full = ((1u64 << bits) * u64::from(element_bits / 32)) >> (bank_bits as usize + warp_bits);
             for (layout, direction) in [(&writer, Direction::Store), (&reader, Direction::Load)] {
                 assert_eq!(Accesses::of(layout, direction).wavefronts(&offsets, element_bits, &target), full);

@@ -1,5 +1,5 @@
-//! Tests of the choice of shared-memory layouts: the chosen layouts are compared with every linear layout of small
-//! machines and with every padding, and executed on the emulator, for an invented machine and for real targets.
+//! Tests of the choice of shared-memory layouts, for the small test target and for real targets: the chosen layouts are
+//! compared with every linear layout and every padding of small problems, and executed on the emulator.
 
 mod layouts;
 

@@ -86,7 +86,8 @@ fn crossed(sizes: [u32; 2], vector: u32) -> Vec<(LinearLayout, Direction)> {
 
 #[test]
 fn every_padding_of_words_was_tried() {
-    // 8x8 words: a word after each row of the banks would do, but columns are loaded four words wide.
+    // 8x8 words: padding of one word after each row of the banks would suffice for single words, but loads of columns
+    // move four words at a time.
     assert!(check([3, 3], 32, 0, &crossed([3, 3], 0)).1 < (64 + 7) * 4);
     check([3, 2], 32, 0, &crossed([3, 2], 1));
     check([3, 2], 32, 0, &crossed([3, 2], 0));

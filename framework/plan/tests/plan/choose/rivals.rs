@@ -35,7 +35,8 @@ fn case(source: &mut SeededRng, count: usize, target: &TargetDescription) -> Cas
     Case { accessors: (0..count).map(|at| accessor(at, source)).collect(), bits, element_bits }
 }
 
-/// The weighted wavefronts of all accessors in a memory, and the price with the selects of shared stores.
+/// Returns the weighted wavefronts of all accessors in a memory layout, and the price, which includes the selects of
+/// shared stores.
 fn taken(case: &Case, memory: &MemoryLayout, context: PlanContext<'_>) -> (u64, f64) {
     let of = |one: &Accessor| {
         let plan = plan_shared_access(&one.layout, memory, case.element_bits, one.direction, context).expect("a plan");
@@ -84,8 +85,8 @@ fn random_layouts_and_conversions_never_win() {
     }
 }
 
-/// Checks that two lanes that hold the same words store half of them each: 16 accesses' wavefronts become eight, for
-/// eight selects.
+/// Checks that two lanes that hold the same words each store half of them: eight wavefronts instead of 16, at the cost
+/// of eight selects.
 #[test]
 fn lanes_with_replicas_share_a_store() {
     let target = description(A100);

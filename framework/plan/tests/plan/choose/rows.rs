@@ -1,5 +1,5 @@
-//! Tests of choices with instructions of the table, on an invented machine: the chosen layout is executed with the
-//! predicted wavefronts, no layout is below the bound, and no tried layout is better.
+//! Tests of choices with data-movement instructions of the table, on the small test target: the chosen layout is
+//! executed with the predicted wavefronts, no layout is below the bound, and no tried layout is better.
 
 use tilewright_layout::MemoryLayout;
 use tilewright_plan::movement::{
@@ -90,8 +90,8 @@ fn replicating_warps_share_stores() {
     assert_eq!((choice.lower_bound, choice.gap()), (choice.chosen().wavefronts(), 0));
 }
 
-/// Checks that a copy from global memory uses no instructions that move registers: for the same layout, stores use one
-/// and the copy does not.
+/// Checks that a copy from global memory does not use instructions that move registers: for the same layout, stores use
+/// such an instruction and the copy does not.
 #[test]
 fn copies_use_no_rows() {
     let (target, rows) = (test_target(), rows());
@@ -106,7 +106,7 @@ fn copies_use_no_rows() {
     assert_eq!((stored.chosen().wavefronts(), copied.chosen().wavefronts()), (4, 8));
 }
 
-/// Checks that tolerated wavefronts are free, so that the simplest layout wins.
+/// Checks that wavefronts within the tolerated excess do not count, so that the simplest layout wins.
 #[test]
 fn allowed_wavefronts_leave_the_simplest_layout() {
     let target = test_target();

@@ -5,7 +5,7 @@ use crate::{Attributes, Region, Value};
 
 use std::sync::Arc;
 
-/// An operand, and the byte offset in the text at which it is used.
+/// A use of a value as an operand, and its byte offset in the text.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Used {
     pub value: Value,
@@ -16,7 +16,7 @@ pub(super) struct Used {
 #[derive(Debug)]
 pub(super) struct Draft {
     pub definition: Arc<Definition>,
-    /// The byte of the text at which the operation's name starts.
+    /// Byte offset in the text at which the operation's name starts.
     pub at: usize,
     pub operands: Vec<Vec<Used>>,
     pub types: GroupTypes,

@@ -12,7 +12,7 @@ pub(super) struct ForwardReference<'a> {
     /// The number 1 in `%name#1`, which counts the results that share a name; `None` if the use has no number.
     pub result_index: Option<u32>,
     pub stand_in: Value,
-    /// The byte of the text at which the value is used.
+    /// Byte offset in the text at which the value is used.
     pub at: usize,
 }
 

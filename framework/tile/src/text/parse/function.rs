@@ -44,7 +44,7 @@ impl<'a> Parser<'a> {
         )
     }
 
-    /// Adds a function to the module; `at` is the byte of the text at which its name starts.
+    /// Adds a function to the module; `at` is the byte offset in the text at which its name starts.
     pub(super) fn add_function(&mut self, at: usize, function: Function) -> Parsed<()> {
         let name = &function.name;
         if self.functions.iter().any(|known| known.name == *name) {

@@ -92,7 +92,7 @@ impl Parser<'_> {
     }
 }
 
-/// Converts a list attribute to `count` dictionaries, which are empty where the list has none.
+/// Converts a list attribute to `count` dictionaries; an entry without a dictionary in the list becomes an empty one.
 fn dictionaries(list: Option<Attribute>, count: usize) -> Vec<Attributes> {
     let mut all = vec![Attributes::default(); count];
     if let Some(Attribute::List(items)) = list {

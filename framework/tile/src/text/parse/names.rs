@@ -22,11 +22,11 @@ struct Scope<'a> {
     isolated: bool,
 }
 
-/// A named block.
+/// A block that the text has named, by its label or in a branch to it.
 #[derive(Clone, Copy)]
 pub(super) struct Known {
     pub block: Block,
-    /// The byte of the text at which the block is first named.
+    /// Byte offset in the text at which the block is first named.
     pub at: usize,
     /// Whether the label of the block was parsed.
     pub defined: bool,
@@ -66,7 +66,7 @@ impl<'a> Scopes<'a> {
     }
 
     /// Returns the block with this name in the current region; if the name is not in use yet, `make` creates the block.
-    /// `at` is the byte of the text at which the name is used.
+    /// `at` is the byte offset in the text at which the name is used.
     pub fn block(&mut self, name: &'a str, at: usize, make: impl FnOnce() -> Block) -> Option<&mut Known> {
         let scope = self.open.last_mut()?;
         Some(scope.blocks.entry(name).or_insert_with(|| Known { block: make(), at, defined: false }))

@@ -143,7 +143,7 @@ impl Parser<'_> {
     }
 }
 
-/// The length in bytes of the number at the start of `text`, whose first `digits` bytes are its integer part.
+/// Returns the length in bytes of the number at the start of `text`, whose first `digits` bytes are its integer part.
 ///
 /// A fraction and an exponent are optional.
 fn fraction_end(text: &str, digits: usize) -> usize {

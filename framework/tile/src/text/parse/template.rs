@@ -93,8 +93,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Parses the value of the attribute with the index `number` in the definition, where the format has its
-    /// placeholder.
+    /// Parses the value of the attribute with the index `number` in the definition, at its placeholder in the format.
     fn attribute_position(&mut self, draft: &mut Draft, number: usize) -> Parsed<()> {
         let row = &draft.definition.attributes[number];
         let (name, kind) = (row.name.clone(), row.kind.clone());

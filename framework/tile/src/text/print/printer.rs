@@ -14,7 +14,7 @@ pub(super) struct Layouts(RefCell<LayoutTable>);
 struct LayoutTable {
     names: HashMap<LayoutName, String>,
     definitions: Vec<(String, String)>,
-    /// For each family (such as `blocked`), the number of layouts with an alias.
+    /// For each family (such as `blocked`), the number of its layouts that have an alias, to number the next one.
     counts: HashMap<String, usize>,
 }
 

@@ -98,7 +98,8 @@ impl Printer<'_> {
     }
 }
 
-/// Whether the operation has the operands, results or attribute that a piece writes; `None` for other pieces.
+/// Whether the operation has the operands, results or attribute that the placeholder `piece` writes; `None` for parts
+/// of a format that write none of these.
 fn is_there(operation: &Operation, piece: &FormatPiece) -> Option<bool> {
     match piece {
         FormatPiece::Operands(group) | FormatPiece::OperandTypes { group, .. } => {

@@ -22,14 +22,14 @@ pub enum SizeError {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Expression {
     text: String,
-    /// The steps of the expression in postfix order.
+    /// The operands and operators of the expression in postfix order.
     steps: Vec<Step>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Step {
     Number(u64),
-    /// The tile size with this index.
+    /// The value of the tile size with this index.
     Size(usize),
     Operation(char),
 }
@@ -47,7 +47,7 @@ impl Expression {
         Ok(Self { text: cursor.text()[start..cursor.at].to_owned(), steps })
     }
 
-    /// The value of the expression for the given tile sizes.
+    /// Returns the value of the expression for the tile sizes `sizes`, in the order of their declarations.
     pub(super) fn of(&self, sizes: &[u64]) -> Result<u64, SizeError> {
         let mut numbers: Vec<u64> = Vec::new();
         let large = || SizeError::Large(self.text.clone());

@@ -15,9 +15,8 @@ use crate::{Block, Body, Function, Op, TileType, Value, ValueOrigin};
 pub struct LayoutQueries<'a> {
     /// Whether a layout conversion moves its values through shared memory.
     pub moves_through_shared: &'a dyn Fn(Op) -> bool,
-    /// Whether the MMA instruction of a dot can read operand A (0) or B (1) from shared memory.
-    ///
-    /// The layout is the one that the operand has there.
+    /// Whether the MMA instruction of a dot can read operand A (0) or B (1) from shared memory, in the layout that the
+    /// operand then has there.
     pub can_read_from_shared: &'a dyn Fn(Op, usize) -> bool,
 }
 
@@ -28,7 +27,7 @@ pub struct LoadLoop {
     pub op: Op,
     /// The loads that can be prefetched.
     pub loads: Vec<PrefetchableLoad>,
-    /// The loads that are not prefetched, each with the reason.
+    /// The loads of the loop that are not prefetched, each with the reason.
     pub left: Vec<(Op, String)>,
     /// The operands that an MMA reads from shared memory and that are the same in each iteration.
     pub invariant_operands: Vec<InvariantOperand>,
@@ -83,7 +82,7 @@ pub fn innermost_load_loops(function: &Function, queries: &LayoutQueries<'_>) ->
     all.filter_map(|op| Search::of(body, op, queries, &uses)?.found(op)).collect()
 }
 
-/// A load, and the operations from it to a value, in order.
+/// A load, and the operations from it to a value that depends on it, in order.
 type Traced = (Op, Vec<Op>);
 /// Loads that cannot be prefetched, with their common reason.
 type Refused = (Vec<Op>, &'static str);

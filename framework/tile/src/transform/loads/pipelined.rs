@@ -41,7 +41,7 @@ pub struct PipelinedLoop {
 /// An MMA operand that is stored to shared memory before the loop, and its layout there.
 #[derive(Debug, Clone)]
 pub struct StoredOperand {
-    /// The dot and the side of the operand.
+    /// The dot, and its operand (A or B) that is stored.
     pub operand: InvariantOperand,
     /// The layout of the operand in shared memory.
     pub memory: LayoutName,
@@ -54,9 +54,10 @@ pub struct PrefetchedLoad {
     pub load: PrefetchableLoad,
     /// The path of the load to its buffer.
     pub path: PrefetchPath,
-    /// The layout of a buffer in shared memory; `None` if the load has none.
+    /// Shared-memory layout of the load's buffer; `None` if the load has no buffer.
     pub memory: Option<LayoutName>,
-    /// The layout of a buffer as a block of the load's descriptor; `None` unless the path is a bulk tensor copy.
+    /// Layout of a block of the load's descriptor in the buffer, as a bulk tensor copy writes it; `None` for other
+    /// copies.
     pub block: Option<LayoutName>,
 }
 

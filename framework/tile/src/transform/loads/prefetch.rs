@@ -64,10 +64,11 @@ impl Rewrite for Loops<'_> {
     }
 }
 
-/// Returns the schedule of a loop; `streams` has the indices of the loads of each stream, and a stream has one path.
+/// Returns the schedule of a loop. `streams` has the indices of the loads of each stream (a group of prefetches with
+/// the same path and distance).
 ///
-/// The rest of the iteration omits operations whose results only lead to values that buffers replace, and loop-carried
-/// values that only these operations use.
+/// The part of an iteration that does not prefetch omits operations whose results only lead to values that buffers
+/// replace, and loop-carried values that only these operations use.
 fn schedule(of: &PipelinedLoop, streams: &[Vec<usize>], cloner: &IrCloner<'_, '_, '_>) -> Result<Schedule, String> {
     let (body, operation) = (cloner.from, cloner.from.op(of.op));
     let block = operation.regions.first().and_then(|region| body.blocks(*region).first().copied());
@@ -144,13 +145,13 @@ struct Loads<'l> {
     /// The dots whose MMAs are in flight when the next iteration begins.
     overlapped_dots: &'l [Op],
     stored_operands: &'l StoredOperands,
-    /// For each stream (prefetches with one distance), the indices of its loads.
+    /// For each stream (a group of prefetches with the same path and distance), the indices of its loads.
     streams: Vec<Vec<usize>>,
-    /// For each load, its stream, and its buffers if it has some.
+    /// For each load, the index of its stream, and its buffers; `None` if it has no buffers.
     buffers: Vec<(usize, Option<Buffers>)>,
     /// For each operation whose result a buffer or a loop-carried value replaces, the index of its load.
     readers: BTreeMap<Op, usize>,
-    /// For each stream, the buffer or the carried values that the current iteration reads.
+    /// For each stream, the buffers or the loop-carried values that the current iteration reads.
     sources: Vec<Source>,
 }
 

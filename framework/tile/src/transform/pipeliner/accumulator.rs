@@ -4,7 +4,7 @@ use crate::{Block, Body, Op, Value, ValueOrigin};
 
 /// Returns the index of the loop-carried value that only serves as the accumulator of `dot`; `None` if there is none.
 ///
-/// The loop's counter does not count. The MMAs of such a dot may overlap with the next iteration.
+/// The index does not count the loop's counter. The MMAs of such a dot may overlap with the next iteration.
 #[must_use]
 pub fn carried_accumulator(body: &Body, block: Block, dot: Op) -> Option<usize> {
     let operation = body.op(dot);

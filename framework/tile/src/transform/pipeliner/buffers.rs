@@ -9,7 +9,7 @@ use tilewright_layout::FamilySpec;
 /// The buffers (stages) of a tensor in shared memory.
 #[derive(Debug, Clone)]
 pub(in crate::transform) struct Buffers {
-    /// The allocation of all buffers.
+    /// The allocation in shared memory that contains all buffers.
     pub all: Value,
     one: TileType,
     count: u32,
@@ -37,7 +37,7 @@ impl Buffers {
     }
 }
 
-/// The memory space of shared memory.
+/// Returns the name of the memory space of shared memory, `#ttg.shared_memory`.
 pub(in crate::transform) fn shared_memory() -> LayoutName {
     LayoutName::new(FamilySpec::new("shared_memory"), "#ttg.shared_memory")
 }

@@ -32,7 +32,8 @@ use crate::{Attribute, Region, TileType, Value, Values};
 /// The front end implements it. When the pipeliner calls a method, the loop's values are bound to those of one
 /// iteration, and the method emits operations for this iteration.
 pub(in crate::transform) trait Prefetch: Rewrite {
-    /// Issues the copies of a stream into its buffers with the index `index`; bulk tensor copies arrive at `mbarrier`.
+    /// Issues the copies of a stream (a group of prefetches with the same distance) into its buffers with the index
+    /// `index`; bulk tensor copies arrive at `mbarrier`.
     fn copy(
         &mut self,
         stream: usize,
@@ -41,7 +42,8 @@ pub(in crate::transform) trait Prefetch: Rewrite {
         cloner: &mut IrCloner<'_, '_, '_>,
     ) -> Rewritten<()>;
 
-    /// Emits the loads of a stream that goes through registers, and returns the loaded values.
+    /// Emits the loads of a stream (a group of prefetches with the same distance) that goes through registers, and
+    /// returns the loaded values.
     fn load(&mut self, stream: usize, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<Values>;
 
     /// Emits the stores of loaded values into the buffers of a stream.
@@ -58,11 +60,12 @@ pub(in crate::transform) trait Prefetch: Rewrite {
         cloner: &mut IrCloner<'_, '_, '_>,
     ) -> Rewritten<()>;
 
-    /// Sets the source of each stream, by index, from which [`Rewrite::rewrite`] reads; empty after the loop.
+    /// Sets the source from which [`Rewrite::rewrite`] reads the tensors of each stream, by stream index; empty after
+    /// the loop.
     fn read(&mut self, sources: &[Source], cloner: &IrCloner<'_, '_, '_>);
 }
 
-/// The place from which an iteration reads the tensors of a stream (a group of prefetches).
+/// The source of the tensors of a stream (a group of prefetches with the same distance) in an iteration.
 #[derive(Debug, Clone)]
 pub(in crate::transform) enum Source {
     /// In the buffers with this index.
@@ -112,11 +115,13 @@ pub(in crate::transform) fn expand(
 struct Pipeline<'s> {
     schedule: &'s Schedule,
     bounds: Bounds,
-    /// For each stream, the mbarriers of its buffers; `None` without bulk tensor copies.
+    /// For each stream (a group of prefetches with the same distance), the mbarriers of its buffers; `None` without
+    /// bulk tensor copies.
     mbarriers: Vec<Option<Mbarriers>>,
 }
 
-/// The state of a stream at the start of an iteration, which the loop carries.
+/// The state of a stream (a group of prefetches with the same distance) at the start of an iteration, which the loop
+/// carries.
 #[derive(Clone)]
 struct Position {
     /// The iteration to prefetch next; `None` if a producer warp does the prefetching.
@@ -155,7 +160,7 @@ impl Position {
     }
 }
 
-/// The prefetch that an iteration has issued for a stream.
+/// A prefetch of a stream (a group of prefetches with the same distance) that an iteration has issued.
 struct Prefetched {
     loaded: Loaded,
     /// The iteration to prefetch next.

@@ -11,8 +11,8 @@ use crate::{Block, Body, Op, Value, ValueOrigin};
 pub(in crate::transform) struct Slice {
     /// The operations of the slice, in the order of the text.
     pub ops: Vec<Op>,
-    /// Indices of the block arguments on which the slice depends, ascending; the counter has index 0 and is not among
-    /// them.
+    /// Indices of the loop body's block arguments on which the slice depends, ascending; the counter has index 0 and is
+    /// not among them.
     pub carried: Vec<usize>,
 }
 

@@ -18,7 +18,7 @@ pub(super) fn named_value(body: &Body, name: &str) -> Value {
     value.unwrap_or_else(|| panic!("no value %{name}"))
 }
 
-/// The numbers of one list, such as `[1, 16]`.
+/// Returns the numbers of the list that follows a name in a text, such as `contiguity [1, 16]`.
 fn numbers(text: &str, name: &str) -> Vec<u64> {
     let Some((_, list)) = text.split_once(&format!("{name} [")) else { return Vec::new() };
     let list = list.split(']').next().unwrap_or_default();

@@ -18,7 +18,7 @@ struct Run<'a> {
     claims: usize,
 }
 
-/// The end of a run by a signed overflow or a division by zero.
+/// Error that ends the execution of a function: a signed overflow, a zero divisor or a shift by too many bits.
 struct Left;
 
 type Done<T> = Result<T, Left>;
@@ -288,7 +288,8 @@ fn check_axes(info: &AxisInfo, ty: &TileType, elements: &Elements, context: &str
     claims
 }
 
-/// Checks the vectors that the aligned run numbers.
+/// Checks that each vector of the aligned run's index bits starts at a multiple of its size and has consecutive
+/// elements.
 fn check_vectors(info: &AxisInfo, ty: &TileType, elements: &Elements, context: &str) -> usize {
     let (shape, unit) = (sizes(ty), element_bytes(ty));
     let run: Vec<usize> = info.aligned_run().iter().map(|at| weight(&shape, at.axis, at.bit)).collect();

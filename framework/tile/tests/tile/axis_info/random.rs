@@ -219,7 +219,7 @@ impl Program {
         self.binary("addi", &both[0], &both[1]);
     }
 
-    /// Adds a loop that adds `b` and the counter to `a`, as often as `count`.
+    /// Adds a loop of `count` iterations. Each adds `b` and the loop counter to the accumulator, which starts at `a`.
     fn counted_loop(&mut self, a: &Tensor, b: &Tensor, count: usize) {
         if a.element != "i32" {
             return;

@@ -18,7 +18,7 @@ pub enum Access {
     Scalar,
 }
 
-/// A generation: the counter of each kind of access, by its name in waits.
+/// A generation of AMD's GPUs: the counter of each kind of access, by its name in wait instructions.
 #[derive(Debug)]
 pub struct Generation {
     /// Prefix of the architectures' names.
@@ -48,10 +48,10 @@ const GENERATIONS: [Generation; 3] = [
     },
 ];
 
-/// Instructions to memory that return the old value have one of these modifiers.
+/// Modifiers of memory instructions that return the old value; each such instruction has one of them.
 const RETURNING: [&str; 3] = ["glc", "sc0", "th:TH_ATOMIC_RETURN"];
 
-/// Instructions of the cache and of scheduling, which access no memory of the program.
+/// Instructions of caches and of scheduling, which access no memory of the program.
 const WITHOUT_ACCESS: [&str; 12] = [
     "buffer_wbl2",
     "buffer_inv",
@@ -74,7 +74,7 @@ impl Generation {
         found.unwrap_or_else(|| panic!("no wait counters of {architecture}"))
     }
 
-    /// Returns the counter of a kind of access.
+    /// Returns the counter that a kind of access increments.
     pub fn counter(&self, access: Access) -> &'static str {
         self.counters[access as usize]
     }

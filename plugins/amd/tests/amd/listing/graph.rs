@@ -9,7 +9,7 @@ pub type Bytes = [u64; 4];
 /// The kinds of accesses, in the order of [`Bytes`].
 pub const KINDS: [&str; 4] = ["shared loads", "shared stores", "global loads", "global stores"];
 
-/// A node: the bytes that it accesses, or a synchronization with its number, and the nodes that may follow.
+/// A node: the bytes that it accesses, or the number of a synchronization, and the nodes that may follow.
 #[derive(Debug, Clone, Default)]
 pub struct Node {
     pub bytes: Bytes,
@@ -17,10 +17,11 @@ pub struct Node {
     pub successors: Vec<usize>,
 }
 
-/// Two synchronizations without another one between; `None` for the beginning and the end of the kernel.
+/// Two successive synchronizations; `None` for the beginning and the end of the kernel.
 pub type Interval = (Option<u32>, Option<u32>);
 
-/// Returns the most bytes of every interval of a graph. Its first node is its entry and no synchronization.
+/// Returns, for each interval of a graph, the most bytes of any path. The first node is the entry and no
+/// synchronization.
 pub fn most_bytes(nodes: &[Node]) -> BTreeMap<Interval, Bytes> {
     let mut most = BTreeMap::new();
     let starts =
@@ -42,7 +43,7 @@ fn sum(a: Bytes, b: Bytes) -> Bytes {
     std::array::from_fn(|kind| a[kind].saturating_add(b[kind]))
 }
 
-/// Returns the most bytes from one node to each synchronization, or the end, that follows without another between.
+/// Returns the most bytes from one node to each synchronization, or the end, that follows without another in between.
 fn most_from(nodes: &[Node], start: usize) -> BTreeMap<Option<u32>, Bytes> {
     let components = components(nodes, start);
     let component_of: BTreeMap<usize, usize> = components
@@ -52,7 +53,7 @@ fn most_from(nodes: &[Node], start: usize) -> BTreeMap<Option<u32>, Bytes> {
         .collect();
     let mut ends: BTreeMap<Option<u32>, Bytes> = BTreeMap::new();
     let mut reached: BTreeMap<usize, Bytes> = BTreeMap::from([(component_of[&start], Bytes::default())]);
-    // Components come in topological order.
+    // The components come in topological order, so predecessors are done.
     for (number, members) in components.iter().enumerate() {
         let Some(&before) = reached.get(&number) else { continue };
         let inner = members.iter().fold(Bytes::default(), |bytes, &at| sum(bytes, nodes[at].bytes));

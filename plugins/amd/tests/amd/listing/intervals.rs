@@ -73,7 +73,7 @@ impl IrGraph {
         self.nodes.len() - 1
     }
 
-    /// Adds a node behind the node `last`.
+    /// Adds a node that follows the node `last`.
     fn append(&mut self, last: usize, node: Node) -> usize {
         let at = self.add(node);
         self.nodes[last].successors.push(at);
@@ -91,7 +91,7 @@ impl IrGraph {
         first
     }
 
-    /// Adds a statement behind the node `last`; returns its last node.
+    /// Adds a statement that follows the node `last`; returns the statement's last node.
     fn statement(&mut self, statement: &Statement, last: usize) -> usize {
         let mut last = last;
         if is_synchronization(&statement.op) {
@@ -103,7 +103,7 @@ impl IrGraph {
             Op::If { then, otherwise, .. } => {
                 let join = self.add(Node::default());
                 if !synchronizes(then) && !synchronizes(otherwise) {
-                    // Lanes may differ: then a warp executes both regions.
+                    // Lanes may differ in the condition, and then a warp executes both regions.
                     let middle = self.add(Node::default());
                     let (first, second) =
                         (self.statements(&then.statements, middle), self.statements(&otherwise.statements, join));
@@ -137,7 +137,7 @@ impl IrGraph {
     }
 }
 
-/// Whether the listing names the operation in a comment: a barrier, a fence, or an atomic operation that releases.
+/// Whether the listing has a comment for the operation: a barrier, a fence, or an atomic operation that releases.
 fn is_synchronization(op: &Op) -> bool {
     match op {
         Op::Barrier { .. } | Op::Fence { .. } => true,
@@ -197,7 +197,7 @@ fn bytes_of(statement: &Statement, types: &Types) -> Bytes {
             let kind = if types.is_shared(*pointer) { SHARED_STORES } else { GLOBAL_STORES };
             bytes[kind] = types.bytes(*value);
         }
-        // LLVM expands some to a load and a loop of compare-exchanges.
+        // LLVM expands some atomic operations to a load and a loop of compare-exchanges.
         Op::AtomicRmw { pointer, .. } | Op::AtomicCompareExchange { pointer, .. } => {
             bytes[if types.is_shared(*pointer) { SHARED_LOADS } else { GLOBAL_LOADS }] = result.max(4);
         }

@@ -33,14 +33,14 @@ pub struct Instruction {
     pub text: String,
 }
 
-/// The lines of a kernel, and for each the lines that may follow it.
+/// The lines of a kernel, and for each line the lines that may be executed after it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listing {
     pub lines: Vec<Line>,
     pub successors: Vec<Vec<usize>>,
 }
 
-/// Branches that depend on a condition: execution may also go on behind them.
+/// Prefix of conditional branches; execution may also continue at the next line.
 const CONDITIONAL: &str = "s_cbranch_";
 
 impl Listing {

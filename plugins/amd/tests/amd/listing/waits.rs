@@ -25,10 +25,10 @@ enum Effect {
     Scalar,
 }
 
-/// Effects in flight on a counter, each with the least number of later accesses.
+/// The effects in flight on each counter, each with the least number of later accesses on the counter.
 type State = BTreeMap<(Effect, &'static str), u32>;
 
-/// More later accesses than any counter counts.
+/// A number of later accesses that no counter exceeds.
 const MOST: u32 = 64;
 
 /// Returns a line for each use of a register before its wait, and for each access that has not completed at a barrier
@@ -57,7 +57,7 @@ pub fn violations(generation: &Generation, warps: u32, listing: &Listing) -> Vec
     violations
 }
 
-/// Joins the state at the end of another path; returns whether anything changed.
+/// Merges the state at the end of another path into `into`; returns whether anything changed.
 fn merge(into: &mut Option<State>, other: &State) -> bool {
     let Some(into) = into else {
         *into = Some(other.clone());

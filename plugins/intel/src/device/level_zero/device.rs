@@ -19,17 +19,17 @@ use super::functions::{
 use super::owned::{Context, Kind, Owned};
 use crate::register_mode::{LARGE_BY_LEVEL_ZERO, needs_large_mode};
 
-/// Alignment of device buffers in bytes; no access of a lane is wider.
+/// Alignment of device buffers in bytes, at least as large as the widest access of a lane.
 const ALIGNMENT: usize = 128;
 
 /// The bytes with which SPIR-V begins: its magic number, least significant byte first (SPIR-V specification, section
 /// 2.3).
 const MAGIC: [u8; 4] = 0x0723_0203u32.to_le_bytes();
 
-/// A GPU that a Level Zero driver lists. Its objects are released in the order of the fields.
+/// A GPU that a Level Zero driver lists. Rust drops its fields in order, so the context is released last.
 pub(super) struct LevelZeroDevice {
     given: HandleTable<Owned, Owned>,
-    /// The immediate command list in synchronous mode: each command has ended when its call returns.
+    /// An immediate command list in synchronous mode: each call returns only after its command has completed.
     list: Owned,
     pool: Owned,
     context: Arc<Context>,
@@ -55,10 +55,10 @@ impl LevelZeroDevice {
         &self.context.functions
     }
 
-    /// Copies bytes between host and device memory, and waits.
+    /// Copies bytes between host and device memory, and returns when they are copied.
     ///
     /// # Safety
-    /// `bytes` bytes may be written at `to`, and read at `from`.
+    /// `bytes` bytes must be writable at `to` and readable at `from`.
     unsafe fn copy(&self, to: *mut c_void, from: *const c_void, bytes: usize) -> Result<(), DeviceError> {
         if bytes == 0 {
             return Ok(());
@@ -68,7 +68,7 @@ impl LevelZeroDevice {
         check("zeCommandListAppendMemoryCopy", code)
     }
 
-    /// Creates an event in the device's pool, which has space for one.
+    /// Creates an event in the device's event pool, which has space for one event at a time.
     fn event(&self) -> Result<Owned, DeviceError> {
         let description =
             EventDescription { head: Head::of(What::Event), index: 0, signal: HOST_SCOPE, wait: HOST_SCOPE };
@@ -106,7 +106,7 @@ impl LevelZeroDevice {
         Ok(())
     }
 
-    /// Returns the nanoseconds that the event's command took; `None` if the device measures no times.
+    /// Returns the time in nanoseconds that the event's command took; `None` if the device does not measure times.
     fn nanoseconds(&self, event: &Owned) -> Option<u64> {
         let mut times = Times::default();
         // SAFETY: writes two times of two clocks.
@@ -193,7 +193,7 @@ impl Device for LevelZeroDevice {
         let object = artifact.payload(Emit::Object).filter(|object| object.format == "spv");
         let object = object.ok_or_else(|| DeviceError::BadLaunch("the artifact has no SPIR-V object".to_owned()))?;
         if !object.bytes.starts_with(&MAGIC) {
-            // Drivers crash on it.
+            // Drivers crash on code that is not SPIR-V.
             return Err(DeviceError::BadLaunch("the object is not SPIR-V".to_owned()));
         }
         artifact.kernels.iter().try_for_each(|kernel| self.about.limits.check(kernel))?;
@@ -240,7 +240,7 @@ impl Device for LevelZeroDevice {
     }
 }
 
-/// Returns the text of a compilation's log, and releases the log; empty if there is none.
+/// Returns the text of a build log and releases the log; empty if `log` is null.
 fn log_text(functions: &Functions, log: Object) -> String {
     if log.is_null() {
         return String::new();

@@ -1,7 +1,7 @@
 //! Declarations of the functions of the Level Zero loader, their structs, and their result codes.
 //!
-//! The declarations are written by hand, for version 1.0 of the specification. Later versions of the same major version
-//! add structs to the chains (`pNext`), but never change these structs.
+//! The declarations are written by hand for version 1.0 of the specification. Later versions with the same major number
+//! add structs that are chained by `pNext`, but never change these structs.
 
 #![allow(unsafe_code)]
 
@@ -21,14 +21,14 @@ pub(super) const NOT_READY: Code = 1;
 pub(super) const OUT_OF_DEVICE_MEMORY: Code = 0x7000_0003;
 /// The result code of a size beyond the device's limits, `ZE_RESULT_ERROR_UNSUPPORTED_SIZE`.
 pub(super) const UNSUPPORTED_SIZE: Code = 0x7800_0009;
-/// `ZE_RESULT_ERROR_UNINITIALIZED`, which `zeInit` returns if no driver has a device.
+/// The result code `ZE_RESULT_ERROR_UNINITIALIZED`, which `zeInit` returns if no driver has a device.
 pub(super) const UNINITIALIZED: Code = 0x7800_0001;
 
-/// A handle of a driver's object.
+/// A handle of a driver's object, such as a device or a module.
 pub(super) type Object = *mut c_void;
 
-/// The fields with which every struct begins: the struct's type (`ze_structure_type_t`), and the next struct of its
-/// chain.
+/// The fields with which every struct begins: the struct's type (`ze_structure_type_t`), and a pointer to the next
+/// struct of its chain.
 #[repr(C)]
 pub(super) struct Head {
     what: u32,
@@ -36,13 +36,13 @@ pub(super) struct Head {
 }
 
 impl Head {
-    /// Returns the head of a struct of this type, without a next struct.
+    /// Returns the head of a struct of this type, without a chained struct.
     pub(super) fn of(what: What) -> Self {
         Self { what: what as u32, next: std::ptr::null() }
     }
 }
 
-/// The types of the structs here, `ze_structure_type_t`.
+/// The types of structs that this plugin passes, with their codes in `ze_structure_type_t`.
 #[derive(Clone, Copy)]
 pub(super) enum What {
     DriverProperties = 0x1,
@@ -84,7 +84,7 @@ pub(super) struct DeviceProperties {
     pub(super) units: u32,
     pub(super) subslices: u32,
     pub(super) slices: u32,
-    /// Nanoseconds of one tick of the device's clock.
+    /// Length of one tick of the device's clock in nanoseconds.
     pub(super) tick: u64,
     pub(super) timestamp_bits: u32,
     pub(super) kernel_timestamp_bits: u32,
@@ -92,7 +92,7 @@ pub(super) struct DeviceProperties {
     pub(super) name: [u8; 256],
 }
 
-/// The kind of a GPU, `ZE_DEVICE_TYPE_GPU`.
+/// Device type of a GPU, `ZE_DEVICE_TYPE_GPU`.
 pub(super) const GPU: u32 = 1;
 
 /// Limits of a device on kernels, `ze_device_compute_properties_t`.
@@ -125,7 +125,7 @@ pub(super) struct QueueDescription {
     pub(super) priority: u32,
 }
 
-/// `ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS`: a command has ended when its call returns.
+/// Mode `ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS`: each call returns only after its command has completed.
 pub(super) const SYNCHRONOUS: u32 = 1;
 
 /// Description of an event pool to create, `ze_event_pool_desc_t`.
@@ -136,8 +136,8 @@ pub(super) struct EventPoolDescription {
     pub(super) count: u32,
 }
 
-/// Flags of an event pool: visible to the host, with times of kernels (`ZE_EVENT_POOL_FLAG_HOST_VISIBLE` and
-/// `ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP`).
+/// Flags of an event pool: its events are visible to the host and record the times of kernels
+/// (`ZE_EVENT_POOL_FLAG_HOST_VISIBLE` and `ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP`).
 pub(super) const VISIBLE_WITH_TIMES: u32 = 1 | 4;
 
 /// Description of an event to create, `ze_event_desc_t`.
@@ -149,7 +149,7 @@ pub(super) struct EventDescription {
     pub(super) wait: u32,
 }
 
-/// Scope flag of an event: the host sees the effects (`ZE_EVENT_SCOPE_FLAG_HOST`).
+/// Scope flag of an event: memory effects of the command become visible to the host (`ZE_EVENT_SCOPE_FLAG_HOST`).
 pub(super) const HOST_SCOPE: u32 = 4;
 
 /// Description of device memory to allocate, `ze_device_mem_alloc_desc_t`.
@@ -180,8 +180,8 @@ pub(super) struct KernelDescription {
     pub(super) name: *const c_char,
 }
 
-/// `ze_kernel_timestamp_result_t`: begin and end of a kernel in ticks, first of the device's clock, then of the
-/// context's.
+/// Start and end of a kernel in ticks, `ze_kernel_timestamp_result_t`: by the device's clock, then (`context`) by the
+/// context's clock.
 #[repr(C)]
 #[derive(Default)]
 pub(super) struct Times {
@@ -190,7 +190,7 @@ pub(super) struct Times {
     pub(super) context: [u64; 2],
 }
 
-// Sizes as in the vendor's C header, on machines with 64-bit addresses.
+// Sizes and offsets as in Intel's C header, on machines with 64-bit addresses.
 #[cfg(target_pointer_width = "64")]
 const _: () = {
     assert!(size_of::<DriverProperties>() == 40);
@@ -282,7 +282,7 @@ pub(super) fn error_text(call: &str, code: Code) -> String {
     format!("{call} gave {name} ({code:#x})")
 }
 
-/// Meanings of the result codes that the calls here return.
+/// Meanings of the result codes, for error messages.
 const NAMES: [(Code, &str); 17] = [
     (NOT_READY, "not ready"),
     (0x7000_0001, "device lost"),

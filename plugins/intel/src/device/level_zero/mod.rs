@@ -1,4 +1,4 @@
-//! Devices through Level Zero, Intel's own interface to its GPUs. The loader library is opened at run time.
+//! Devices through Level Zero, Intel's low-level interface to its GPUs. The loader library is opened at run time.
 
 mod device;
 mod found;

@@ -1,4 +1,4 @@
-//! Objects of a Level Zero driver, released when they are dropped.
+//! Objects of a Level Zero driver that are released when dropped.
 
 #![allow(unsafe_code)]
 
@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::functions::{Functions, Object};
 
-/// A context of a driver. Every other object is created in a context and keeps it alive.
+/// A context of a driver. All other objects are created in a context, and each keeps its context alive.
 pub(super) struct Context {
     pub(super) functions: Arc<Functions>,
     pub(super) object: Object,
@@ -37,7 +37,7 @@ pub(super) enum Kind {
     Event,
 }
 
-/// One object of a driver, which is released on drop.
+/// One object of a driver, which is released when dropped.
 pub(super) struct Owned {
     object: Object,
     kind: Kind,
@@ -48,10 +48,10 @@ pub(super) struct Owned {
 unsafe impl Send for Owned {}
 
 impl Owned {
-    /// Takes ownership of an object of a driver, which is released on drop.
+    /// Takes ownership of an object of a driver; it is released when the result is dropped.
     ///
     /// # Safety
-    /// The object is alive, of this kind, created in this context, and released by nobody else.
+    /// The object must be alive, of this kind, created in this context, and released by nobody else.
     pub(super) unsafe fn of(object: Object, kind: Kind, context: &Arc<Context>) -> Self {
         Self { object, kind, context: Arc::clone(context) }
     }

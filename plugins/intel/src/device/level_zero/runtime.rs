@@ -1,4 +1,4 @@
-//! Discovery of Level Zero devices.
+//! Enumerates the Level Zero devices of this machine.
 
 #![allow(unsafe_code)]
 
@@ -16,10 +16,10 @@ use super::functions::{
     check,
 };
 
-/// Lists the GPUs of this model.
+/// Returns the GPUs of this machine whose name or PCI device id matches the model `gpu_model`.
 ///
 /// # Errors
-/// [`DeviceError::NoRuntime`] without a loader.
+/// Returns [`DeviceError::NoRuntime`] if the Level Zero loader is not installed.
 pub(crate) fn devices(gpu_model: &str) -> Result<Vec<Box<dyn Device>>, DeviceError> {
     let functions = Arc::new(Functions::open()?);
     let found = found(&functions)?.into_iter();
@@ -47,7 +47,7 @@ fn found(functions: &Functions) -> Result<Vec<Found>, DeviceError> {
     Ok(found)
 }
 
-/// Returns all objects of a list function, which is called once for their number, and then for the objects.
+/// Returns all objects that a list function returns: the first call returns their number, the second the objects.
 fn all(call: &str, list: impl Fn(*mut u32, *mut Object) -> Code) -> Result<Vec<Object>, DeviceError> {
     let mut count = 0;
     check(call, list(&raw mut count, null_mut()))?;
@@ -57,7 +57,7 @@ fn all(call: &str, list: impl Fn(*mut u32, *mut Object) -> Code) -> Result<Vec<O
     Ok(objects)
 }
 
-/// Queries the properties of a device; `None` if the device is no GPU.
+/// Queries the properties of a device; `None` if the device is not a GPU.
 fn query_device(functions: &Functions, driver: Object, device: Object) -> Result<Option<Found>, DeviceError> {
     // SAFETY: structs of numbers, for which zeros are valid.
     let (mut about, mut compute, mut of_driver): (DeviceProperties, ComputeProperties, DriverProperties) =

@@ -1,4 +1,4 @@
-//! One OpenCL device: its memory, programs and launches.
+//! One OpenCL device: its memory, loaded programs and launches.
 
 #![allow(unsafe_code)]
 
@@ -30,10 +30,10 @@ use crate::register_mode::needs_large_mode;
 /// The error code of OpenCL for an invalid buffer size.
 const INVALID_BUFFER_SIZE: i32 = cl3::error_codes::CL_INVALID_BUFFER_SIZE;
 
-/// A GPU or processor that an OpenCL driver lists. Its objects are released in the order of the fields.
+/// A GPU or CPU that an OpenCL driver lists. Rust drops its fields in order, so the context is released last.
 pub(super) struct OpenClDevice {
     given: HandleTable<Handle, Handle>,
-    /// Compiled programs of builtins for MMA and 2-D block loads, by the set of builtins that each one defines.
+    /// Compiled programs that define builtins for MMA and 2-D block loads, by the set of builtins in each.
     builtins: HashMap<BTreeSet<String>, Handle>,
     queue: Handle,
     context: Handle,
@@ -50,8 +50,8 @@ impl OpenClDevice {
         self.about.id as *mut c_void
     }
 
-    /// Builds SPIR-V into a program of the device, linked with builtins for MMA and 2-D block loads if the device lacks
-    /// them. The register mode follows from `kernels`.
+    /// Builds SPIR-V to a program for the device. If the device lacks the builtins for MMA and 2-D block loads, their
+    /// implementations are linked in. The kernels' register counts select the register mode.
     fn finished(&mut self, spirv: &[u8], kernels: &[KernelMetadata]) -> Result<Handle, DeviceError> {
         let (context, device) = (self.context.get(), self.id());
         let wants = program::wants(spirv)?;
@@ -91,7 +91,7 @@ impl OpenClDevice {
         Ok(())
     }
 
-    /// Waits for all commands of the queue, then releases `event`.
+    /// Waits for all commands in the queue, then releases `event`.
     fn waited(&self, event: *mut c_void) -> Result<(), DeviceError> {
         // SAFETY: an event from the driver.
         let _event = unsafe { Handle::own(event, release_event) };
@@ -108,7 +108,7 @@ impl Device for OpenClDevice {
 
     fn allocate(&mut self, bytes: u64) -> Result<DeviceBuffer, DeviceError> {
         let too_much = |_| DeviceError::OutOfMemory(bytes);
-        // Buffers of zero bytes do not exist.
+        // OpenCL has no buffers of zero bytes.
         let size = usize::try_from(bytes.max(1)).map_err(too_much)?;
         // SAFETY: no host memory is passed.
         let memory = unsafe { create_buffer(self.context.get(), CL_MEM_READ_WRITE, size, null_mut()) };
@@ -191,7 +191,7 @@ impl Device for OpenClDevice {
     }
 }
 
-/// Returns the nanoseconds that the event's command took; `None` if the driver does not measure times.
+/// Returns the time in nanoseconds that the event's command took; `None` if the driver does not measure times.
 fn nanoseconds(event: &Handle) -> Option<u64> {
     let at = |what| get_event_profiling_data(event.get(), what).ok()?.try_into().ok().map(u64::from_le_bytes);
     at(CL_PROFILING_COMMAND_END)?.checked_sub(at(CL_PROFILING_COMMAND_START)?)

@@ -1,19 +1,19 @@
-//! An OpenCL device as its driver describes it.
+//! The properties of an OpenCL device, as its driver reports them.
 
 use super::super::gpu_model::is_named;
 use super::super::limits::Limits;
 
-/// A device from a driver's list, with the properties that the driver reports.
+/// A device that a driver lists, and its properties.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Found {
-    /// The driver's id of the device (`cl_device_id`).
+    /// The driver's handle of the device (`cl_device_id`).
     pub id: usize,
     pub name: String,
     pub driver: String,
-    /// Whether the device is a processor, which lacks the builtins for MMA and 2-D block loads.
+    /// Whether the device is a CPU; Intel's runtime for CPUs lacks the builtins for MMA and 2-D block loads.
     pub is_processor: bool,
     pub limits: Limits,
-    /// Whether the device can round quotients and square roots of binary32 correctly.
+    /// Whether the device can round division and square root of binary32 correctly.
     pub rounds_correctly: bool,
 }
 
@@ -23,7 +23,7 @@ impl Found {
     }
 }
 
-/// Returns a zero-terminated text of the driver, without surrounding blanks.
+/// Returns a zero-terminated text of the driver, without surrounding white space.
 pub(super) fn text(bytes: Vec<u8>) -> String {
     String::from_utf8_lossy(&bytes).trim_end_matches('\0').trim().to_owned()
 }

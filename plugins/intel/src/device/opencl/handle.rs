@@ -1,4 +1,4 @@
-//! Objects of an OpenCL driver, released when they are dropped.
+//! Objects of an OpenCL driver that are released when dropped.
 
 #![allow(unsafe_code)]
 
@@ -7,10 +7,10 @@ use std::ffi::c_void;
 use cl3::error_codes::error_text;
 use tilewright_plugin::DeviceError;
 
-/// A function of the driver that releases an object.
+/// A function of the driver that releases an object, such as `clReleaseKernel`.
 type Release = unsafe fn(*mut c_void) -> Result<(), i32>;
 
-/// One object of a driver, which is released on drop.
+/// One object of a driver, which is released when dropped.
 #[derive(Debug)]
 pub(super) struct Handle {
     raw: *mut c_void,
@@ -22,10 +22,10 @@ pub(super) struct Handle {
 unsafe impl Send for Handle {}
 
 impl Handle {
-    /// Takes ownership of an object, which `release` releases.
+    /// Takes ownership of an object; `release` is called when the result is dropped.
     ///
     /// # Safety
-    /// The object is alive, nobody else releases it, and `release` is for objects of its kind.
+    /// The object must be alive and released by nobody else, and `release` must be for objects of its kind.
     pub(super) unsafe fn own(raw: *mut c_void, release: Release) -> Self {
         Self { raw, release }
     }
@@ -42,7 +42,7 @@ impl Drop for Handle {
     }
 }
 
-/// Returns a conversion of a driver's error code into an error that names the failed call.
+/// Returns a function that converts a driver's error code to an error with the name of the failed call.
 pub(super) fn failed(call: &'static str) -> impl Fn(i32) -> DeviceError {
     move |code| DeviceError::Driver(format!("{call} gave {} ({code})", error_text(code)))
 }

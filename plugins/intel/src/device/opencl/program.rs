@@ -1,8 +1,8 @@
-//! Builds programs of a device: SPIR-V, compiled by the device's driver.
+//! Builds programs for a device from SPIR-V, by the device's driver.
 //!
-//! A GPU's driver has all builtins that the plugin imports. The runtime for processors lacks the builtins for MMA and
+//! A GPU's driver has all builtins that the plugin's code imports. The runtime for CPUs lacks the builtins for MMA and
 //! 2-D block loads; these are compiled from `matrix_mad.cl` and `block_read.cl`, once for each device and set of
-//! builtins, and linked.
+//! builtins, and linked to the program.
 
 #![allow(unsafe_code)]
 
@@ -22,13 +22,13 @@ use super::found::text;
 use super::handle::{Handle, failed};
 use crate::register_mode::LARGE_BY_OPENCL;
 
-/// OpenCL C macros that define MMA builtins; a program instantiates only those that it needs.
+/// OpenCL C macros that define the MMA builtins; a program instantiates only those that it needs.
 const MMA_BUILTINS: &str = include_str!("matrix_mad.cl");
 
-/// OpenCL C macros that define 2-D block loads; a program instantiates only those that it needs.
+/// OpenCL C macros that define the 2-D block loads; a program instantiates only those that it needs.
 const BLOCK_READS: &str = include_str!("block_read.cl");
 
-/// Builds SPIR-V into a program of the device, linked with no other program.
+/// Builds SPIR-V to a program for the device, without linking other programs.
 pub(super) fn built(
     context: *mut c_void,
     device: *mut c_void,
@@ -41,8 +41,8 @@ pub(super) fn built(
     Ok(program)
 }
 
-/// Builds SPIR-V into a program of the device, linked with the compiled program `builtins`, which defines the builtins
-/// that it imports.
+/// Builds SPIR-V to a program for the device, linked with the compiled program `builtins`, which defines the builtins
+/// that the SPIR-V imports.
 pub(super) fn link(
     context: *mut c_void,
     device: *mut c_void,
@@ -62,14 +62,14 @@ pub(super) fn link(
     }
 }
 
-/// Compiles a program that defines the builtins `functions` (MMA and 2-D block loads), to be linked later.
+/// Compiles a program that defines the builtins `functions` (MMA and 2-D block loads), to link with other programs.
 pub(super) fn compile_builtins(
     context: *mut c_void,
     device: *mut c_void,
     functions: &BTreeSet<String>,
 ) -> Result<Handle, DeviceError> {
     let needed: String = functions.iter().filter_map(|name| mma_builtin(name).or_else(|| block_read(name))).collect();
-    // A single text: `cl3` passes only the first of several correctly.
+    // All sources are joined to one text, because `cl3` passes only the first of several texts correctly.
     let source = [MMA_BUILTINS, BLOCK_READS, needed.as_str()].concat();
     let program = create_program_with_source(context, &[&source]).map_err(failed("clCreateProgramWithSource"))?;
     // SAFETY: just created.
@@ -79,9 +79,8 @@ pub(super) fn compile_builtins(
     Ok(program)
 }
 
-/// Returns the use of a macro of `matrix_mad.cl` that defines a builtin of
-/// cl_intel_subgroup_matrix_multiply_accumulate, whose name has the form `{type of A}_{type of B}_matrix_mad_k{K}`;
-/// `None` for other functions.
+/// Returns the macro call that defines an MMA builtin in `matrix_mad.cl`. Such a builtin has a name of the form
+/// `intel_sub_group_{type of A}_{type of B}_matrix_mad_k{K}`; returns `None` for other names.
 fn mma_builtin(function: &str) -> Option<String> {
     let (types, _) = function.strip_prefix("intel_sub_group_")?.split_once("_matrix_mad_k")?;
     let (a, b) = types.split_once('_')?;
@@ -102,8 +101,9 @@ fn mma_builtin(function: &str) -> Option<String> {
     }
 }
 
-/// Returns the use of a macro of `block_read.cl` that defines a builtin of cl_intel_subgroup_2d_block_io, whose name
-/// has the form `[transform_|transpose_]{bits}b_{rows}r{columns}x{blocks}c`; `None` for other functions.
+/// Returns the macro call that defines a 2-D block load in `block_read.cl`. Such a builtin has a name of the form
+/// `intel_sub_group_2d_block_read_[transform_|transpose_]{bits}b_{rows}r{columns}x{blocks}c`; returns `None` for other
+/// names.
 fn block_read(function: &str) -> Option<String> {
     let size = function.strip_prefix("intel_sub_group_2d_block_read_")?;
     let (form, size) = match size.split_once('_')? {
@@ -135,7 +135,7 @@ fn with_il(context: *mut c_void, spirv: &[u8]) -> Result<Handle, DeviceError> {
     Ok(unsafe { Handle::own(program, release_program) })
 }
 
-/// Returns the error for a build that failed with the error `code` of the function `call`, with the driver's log.
+/// Returns the error for a failed build: the failed function `call`, its error code and the driver's build log.
 fn refused(call: &'static str, program: &Handle, device: *mut c_void, code: i32) -> DeviceError {
     let log = get_program_build_data(program.get(), device, CL_PROGRAM_BUILD_LOG).map(text).unwrap_or_default();
     match failed(call)(code) {
@@ -144,18 +144,18 @@ fn refused(call: &'static str, program: &Handle, device: *mut c_void, code: i32)
     }
 }
 
-/// The requirements of a SPIR-V module on its linker and compiler.
+/// Requirements of a SPIR-V module: what it needs from the driver that builds it.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Wants {
-    /// Mangled names of the functions that the module imports.
+    /// Mangled names of the functions that the module imports (builtins).
     pub imports: Vec<String>,
-    /// Whether the module has quotients or square roots, which must be rounded correctly.
+    /// Whether the module divides or takes square roots, which must be correctly rounded.
     pub divides: bool,
 }
 
 impl Wants {
-    /// Returns the build options for a device that can round quotients and square roots correctly (`rounds_correctly`),
-    /// or cannot; `is_large` selects the large register mode of a GPU.
+    /// Returns the options for building the module. `rounds_correctly` states whether the device can round division and
+    /// square root correctly; `is_large` selects the large register mode of a GPU.
     pub(super) fn options(&self, rounds_correctly: bool, is_large: bool) -> CString {
         let rounding = (self.divides && rounds_correctly).then_some(c"-cl-fp32-correctly-rounded-divide-sqrt");
         let mode = is_large.then_some(LARGE_BY_OPENCL);
@@ -164,10 +164,10 @@ impl Wants {
     }
 }
 
-/// The opcode of the OpenCL extended instruction `sqrt`.
+/// Opcode of `sqrt` in the OpenCL extended instruction set.
 const SQRT: u32 = 61;
 
-/// Reads the requirements of a SPIR-V module.
+/// Reads from SPIR-V what the module requires from the driver that builds it.
 pub(super) fn wants(spirv: &[u8]) -> Result<Wants, DeviceError> {
     let bad = |why: String| DeviceError::BadLaunch(format!("the object is not SPIR-V: {why}"));
     if !spirv.len().is_multiple_of(4) {
@@ -201,7 +201,7 @@ pub(super) fn kernel(program: &Handle, name: &str) -> Result<Handle, DeviceError
     Ok(unsafe { Handle::own(kernel, cl3::kernel::release_kernel) })
 }
 
-/// Creates a context for one device, and a command queue that measures times.
+/// Creates a context for one device, and a command queue that records the times of commands.
 pub(super) fn context_and_queue(device: *mut c_void) -> Result<(Handle, Handle), DeviceError> {
     use cl3::command_queue::{
         CL_QUEUE_PROFILING_ENABLE, CL_QUEUE_PROPERTIES, create_command_queue_with_properties, release_command_queue,

@@ -1,4 +1,4 @@
-//! Discovery of OpenCL devices.
+//! Enumerates the OpenCL devices of this machine.
 
 use std::sync::Arc;
 
@@ -16,20 +16,20 @@ use super::device::OpenClDevice;
 use super::found::{Found, text};
 use super::handle::failed;
 
-/// The error code of OpenCL's loader if no platform is installed (extension cl_khr_icd).
+/// Error code that OpenCL's loader returns if no driver (platform) is installed (extension cl_khr_icd).
 const NO_PLATFORM: i32 = -1001;
 
-/// The device property that lists the sub-group sizes (extension cl_intel_required_subgroup_size:
-/// CL_DEVICE_SUB_GROUP_SIZES_INTEL).
+/// Device property that lists the supported sub-group sizes: `CL_DEVICE_SUB_GROUP_SIZES_INTEL` of the extension
+/// cl_intel_required_subgroup_size.
 const SUB_GROUP_SIZES: u32 = 0x4108;
 
-/// The intermediate language and version that a driver must support.
+/// Intermediate language and version that a device must accept.
 const SPIRV: &str = "SPIR-V_1.3";
 
-/// Lists the devices that can run code for a GPU model: GPUs of that name first, then processors.
+/// Returns the devices that can run code for a GPU model: GPUs with the model's name first, then CPUs.
 ///
 /// # Errors
-/// [`DeviceError::NoRuntime`] without OpenCL, or without a driver of this vendor.
+/// Returns [`DeviceError::NoRuntime`] if OpenCL or a driver of Intel's is not installed.
 pub(crate) fn devices(gpu_model: &str) -> Result<Vec<Box<dyn Device>>, DeviceError> {
     let mut found: Vec<Found> = found()?.into_iter().filter(|device| device.serves(gpu_model)).collect();
     found.sort_by_key(|device| device.is_processor);
@@ -68,7 +68,7 @@ fn found() -> Result<Vec<Found>, DeviceError> {
     devices.into_iter().collect()
 }
 
-/// Queries the properties of a device; `None` if it does not accept SPIR-V, or is neither GPU nor processor.
+/// Queries the properties of a device; `None` if it does not accept SPIR-V, or is neither a GPU nor a CPU.
 fn query_device(id: usize) -> Result<Option<Found>, DeviceError> {
     let of = |what| get_device_data(id as _, what).map_err(failed("clGetDeviceInfo"));
     let kind = of(CL_DEVICE_TYPE)?;
@@ -88,7 +88,7 @@ fn query_device(id: usize) -> Result<Option<Found>, DeviceError> {
     Ok(Some(Found { id, name, driver, is_processor: is(CL_DEVICE_TYPE_CPU), limits, rounds_correctly }))
 }
 
-/// Reads numbers of 8 bytes each, least significant byte first.
+/// Decodes numbers of 8 bytes each, the least significant byte first.
 fn sizes(bytes: &[u8]) -> Vec<u64> {
     let number = |bytes: &[u8]| bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte));
     bytes.chunks(8).map(number).collect()

@@ -112,7 +112,7 @@ fn shared_memory_is_one_variable_and_barriers_order_it() {
     let mut scopes = Vec::new();
     for barrier in listing.all("OpControlBarrier") {
         let values: Vec<u32> = barrier.split(' ').skip(1).map(|id| constant_value(&listing, id)).collect();
-        // Workgroup memory 0x100, acquire and release 0x8.
+        // Workgroup memory is 0x100, acquire and release 0x8.
         assert_eq!((values[0], values[2]), (values[1], 0x108));
         scopes.push(values[0]);
     }
@@ -139,7 +139,8 @@ fn predicates_branch_around_accesses() {
 fn control_flow_is_structured() {
     let listing = Listing::of(&kernels::loops(16));
     assert_eq!((listing.count("OpLoopMerge"), listing.count("OpSelectionMerge")), (1, 1));
-    // In the loop: the index, the condition, the sum and the vector; after the conditional: its result.
+    // In the loop, the index, the condition, the sum and the vector have phis; after the conditional, its result has
+    // one.
     assert_eq!(listing.count("OpPhi"), 5);
     // Known bounds need only the index and the carried values.
     assert_eq!(Listing::of(&kernels::nested(16)).count("OpPhi"), 3);
@@ -186,7 +187,7 @@ fn casts_are_conversions_of_numbers_or_of_bits() {
         (Cast::FloatU, scalar(Element::I32), scalar(Element::F64), "OpConvertUToF"),
         (Cast::ExtendF, scalar(Element::F16), scalar(Element::F64), "OpFConvert"),
         (Cast::RoundF, scalar(Element::F32), scalar(Element::F16), "OpFConvert"),
-        // The upper half of the bits of binary32, and back.
+        // A bf16 has the upper half of the bits of a binary32: casts shift the bits up or down.
         (Cast::ExtendF, scalar(Element::Bf16), scalar(Element::F32), "OpShiftLeftLogical"),
         (Cast::RoundF, scalar(Element::F32), scalar(Element::Bf16), "OpShiftRightLogical"),
         (Cast::Bits, scalar(Element::I32), scalar(Element::F32), "OpBitcast"),

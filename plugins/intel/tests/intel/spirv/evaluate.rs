@@ -50,7 +50,7 @@ impl<L: Iterator<Item = u64>> Lane<L> {
             (Op::ConstantFalse | Op::ConstantNull, _) => drop(self.values.insert(id, 0)),
             (Op::Variable, _) => {
                 let input = self.types[&instruction.result_type.expect("variables have types")].input;
-                // Inputs are recognised by their address.
+                // Inputs get an address with all bits set, so that loads recognise them.
                 self.values.insert(id, if input { u64::MAX } else { 0 });
             }
             _ => {}

@@ -25,7 +25,7 @@ fn region(statements: Vec<(Vec<(u32, Type)>, Op)>) -> Region {
     Region { arguments: Vec::new(), statements: statements.into_iter().map(statement).collect() }
 }
 
-/// Checks that a kernel is rejected as invalid, with these words.
+/// Checks that a kernel is rejected as invalid, with a message that contains `words`.
 fn invalid(kernel: Kernel, words: &str) {
     match kernels::compile(&kernels::module(kernel)) {
         Err(CompileError::Invalid(message)) => assert!(message.contains(words), "`{words}` is not in: {message}"),
@@ -33,7 +33,7 @@ fn invalid(kernel: Kernel, words: &str) {
     }
 }
 
-/// Checks that one statement with one result, %2, is rejected as invalid with these words.
+/// Checks that one statement with one result, %2, is rejected as invalid, with a message that contains `words`.
 fn invalid_op(ty: Type, op: Op, words: &str) {
     invalid(kernel(vec![(vec![(2, ty)], op)]), words);
 }
@@ -88,7 +88,7 @@ fn memory_is_accessed_by_pointers_at_alignments() {
     let predicated = Op::Load { pointer: P, predicate: Some(N), offset: 0, alignment: 4, other: None };
     invalid_op(I32, predicated, "value %1 is a i32; a i1 is needed");
     invalid_op(Type::Pointer(MemorySpace::Shared), Op::SharedAddress { buffer: 0 }, "no shared buffer 0");
-    // A shared pointer can be a constant, but without shared memory it has no target.
+    // A pointer to shared memory can be a constant, but without shared memory it points to nothing.
     let shared = (vec![(2, Type::Pointer(MemorySpace::Shared))], Op::Constant { bits: 0 });
     invalid(kernel(vec![shared, (vec![(3, I32)], load(Value(2), 4))]), "no shared memory");
 }

@@ -32,7 +32,7 @@ fn nearest(value: f64) -> u16 {
     let sign = if value.is_sign_negative() { 0x8000 } else { 0 };
     let magnitude = value.abs();
     let below = (0..INFINITY).collect::<Vec<_>>().partition_point(|&bits| bf16(bits) <= magnitude) as u16 - 1;
-    // Infinity is at the position of the next number.
+    // Infinity is as far from the greatest number as the next number would be.
     let step = bf16(INFINITY - 1) - bf16(INFINITY - 2);
     let above = if below == INFINITY - 1 { bf16(below) + step } else { bf16(below + 1) };
     let (down, up) = (magnitude - bf16(below), above - magnitude);

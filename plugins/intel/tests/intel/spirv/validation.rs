@@ -11,7 +11,7 @@ fn words_of(module: &tilewright_kernel::Module) -> Vec<u32> {
     kernels::words(&kernels::compile(module).expect("it compiles"))
 }
 
-/// Checks that the validator reports this rule for a valid module after a change.
+/// Checks that the validator reports the violated rule `rule` for a valid module after a change.
 fn finds(module: &tilewright_kernel::Module, rule: &str, change: impl FnOnce(&mut Module)) {
     let mut spirv = load_words(words_of(module)).expect("it is SPIR-V");
     change(&mut spirv);

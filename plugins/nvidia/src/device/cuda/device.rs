@@ -23,14 +23,14 @@ pub(super) struct CudaDevice {
     name: String,
     /// Driver version as `cuDriverGetVersion` returns it: 1000 for each major, 10 for each minor version.
     version: i32,
-    /// Max bytes of static shared memory; the code generator gives a kernel with more of it dynamic shared memory,
-    /// whose size the launch passes.
+    /// Maximum bytes of static shared memory of a kernel. A kernel that needs more uses dynamic shared memory, whose
+    /// size the launch must pass.
     static_bytes: u64,
 }
 
 /// A kernel argument in the form that the driver reads.
 enum KernelArgument {
-    /// A scalar or an address, in the least significant bytes.
+    /// The bits of a scalar or an address, zero-extended to 64 bits; the driver reads the parameter's first bytes.
     Value(u64),
     Map(sys::CUtensorMap),
 }

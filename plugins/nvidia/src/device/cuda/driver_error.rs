@@ -1,4 +1,4 @@
-//! Driver errors, with the failed call.
+//! Errors of the CUDA driver, with the call that failed.
 
 use cudarc::driver::DriverError;
 use tilewright_plugin::DeviceError;

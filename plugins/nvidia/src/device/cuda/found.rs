@@ -1,4 +1,4 @@
-//! Lists the GPUs of this machine.
+//! Lists the GPUs of this machine through the CUDA driver.
 
 #![allow(unsafe_code)]
 
@@ -9,12 +9,12 @@ use tilewright_target::TargetDescription;
 use super::device::CudaDevice;
 use super::driver_error::failed;
 
-/// Returns the GPUs of this machine that are of the target's model.
+/// Returns the GPUs of this machine whose name and compute capability match the target's.
 ///
 /// # Errors
 /// [`DeviceError::NoRuntime`] without a driver; [`DeviceError::Driver`] if it fails.
 pub(crate) fn devices(target: &TargetDescription) -> Result<Vec<Box<dyn Device>>, DeviceError> {
-    // SAFETY: opens the vendor's library, as every program that uses it does.
+    // SAFETY: opens `libcuda`, whose initializers every CUDA program runs.
     if !unsafe { sys::is_culib_present() } {
         let missing = "libcuda.so.1 cannot be opened; it comes with the GPU's driver (in Debian the package libcuda1)";
         return Err(DeviceError::NoRuntime(missing.to_owned()));
@@ -36,8 +36,8 @@ pub(crate) fn devices(target: &TargetDescription) -> Result<Vec<Box<dyn Device>>
     Ok(devices)
 }
 
-/// Whether a device name is of a GPU model. In names such as `NVIDIA H100 80GB HBM3`, the first word with a digit
-/// identifies the model. The memory size is ignored, because not all names have it.
+/// Whether the driver's name of a device contains the model `gpu_model`. Compares the first word of the model that has
+/// a digit, such as `H100` with `NVIDIA H100 80GB HBM3`; not all names contain the memory size.
 fn is_gpu_model(name: &str, gpu_model: &str) -> bool {
     let model = gpu_model.split_whitespace().find(|word| word.contains(|c: char| c.is_ascii_digit()));
     model.is_some_and(|model| name.split([' ', '-']).any(|word| word == model))

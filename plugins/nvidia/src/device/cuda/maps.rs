@@ -10,10 +10,11 @@ use tilewright_plugin::{DeviceBuffer, DeviceError, EncodedMap};
 
 use super::driver_error::failed;
 
-/// First driver version that encodes tensor maps: 12.0, as `cuDriverGetVersion` returns it.
+/// Oldest driver version that can encode tensor maps: CUDA 12.0, as `cuDriverGetVersion` numbers it.
 const FIRST_DRIVER: i32 = 12_000;
 
-/// Encodes the tensor map of a tensor, whose buffer begins at the address `buffer`, with a driver of version `driver`.
+/// Encodes the `CUtensorMap` of a tensor. `buffer` is the address of the tensor's buffer; `driver` is the version of
+/// the driver.
 pub(super) fn encode_tensor_map(
     of: &EncodedMap,
     tensor: &TensorMapBinding<DeviceBuffer>,
@@ -73,9 +74,9 @@ fn swizzle(mode: u32) -> Option<sys::CUtensorMapSwizzle> {
     })
 }
 
-/// Returns a tensor map's data type for the element's width; `None` if there is none. Only floating-point types can
-/// fill with NaN outside of the tensor, so the map has an integer type if it fills with zero. Eight-bit types have no
-/// NaN.
+/// Returns a tensor map's data type for elements of the map's width; `None` if CUDA has no such type. The type is a
+/// float only if the map fills elements outside of the tensor with NaN, for which CUDA requires a float; no 8-bit type
+/// qualifies.
 fn data_type(map: &TensorMap) -> Option<sys::CUtensorMapDataType> {
     use sys::CUtensorMapDataType as Type;
     Some(match (map.element_bits, map.outside) {

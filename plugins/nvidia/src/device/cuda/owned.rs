@@ -41,7 +41,7 @@ impl Drop for Context {
     }
 }
 
-/// An allocation of device memory.
+/// An allocation of global memory on the device, freed when dropped.
 pub(super) struct Memory(pub(super) sys::CUdeviceptr, Arc<Context>);
 
 impl Memory {
@@ -64,7 +64,7 @@ impl Drop for Memory {
     }
 }
 
-/// A module of loaded code.
+/// Code that the driver has loaded, unloaded when dropped.
 pub(super) struct Module(pub(super) sys::CUmodule, Arc<Context>);
 
 // SAFETY: CUDA driver API: modules belong to their context, not to a thread.
@@ -92,7 +92,7 @@ impl Drop for Module {
     }
 }
 
-/// An event in a stream.
+/// A CUDA event: a point in a stream. The time between two events is the time of a launch.
 pub(super) struct Event(pub(super) sys::CUevent);
 
 impl Event {
@@ -100,7 +100,7 @@ impl Event {
         result::event::create(sys::CUevent_flags::CU_EVENT_DEFAULT).map(Self).map_err(failed("cuEventCreate"))
     }
 
-    /// Records the event in the default stream, after all work that the stream has.
+    /// Records the event in the default stream; it completes after all work that is in the stream already.
     pub(super) fn record(&self) -> Result<(), DeviceError> {
         // SAFETY: the event is alive; the default stream always exists.
         unsafe { result::event::record(self.0, result::stream::null()) }.map_err(failed("cuEventRecord"))

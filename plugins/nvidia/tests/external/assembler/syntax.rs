@@ -6,7 +6,7 @@ pub fn the_virtual_device_reads_ptx() {
     let bodies = include_str!("../../nvidia/virtual_device/rows.rs")
         .lines()
         .filter_map(|line| line.trim().strip_prefix("(\"")?.split_once("\",").map(|(body, _)| body));
-    // Eight-bit types and some modes came with later processors.
+    // Eight-bit types and some modes exist only on later processors.
     let text: Vec<String> = bodies
         .filter(|body| body.ends_with(';') && !body.contains("e4m3") && !body.contains("e5m2"))
         .enumerate()

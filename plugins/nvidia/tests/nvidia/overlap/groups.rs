@@ -169,7 +169,7 @@ fn tiles_are_not_brought_over_others() {
     }
 }
 
-/// Checks the fault of a wait for a phase that gets no arrival.
+/// Checks the fault of a wait for an mbarrier's phase that gets no arrival.
 #[test]
 fn a_phase_without_arrivals_is_detected() {
     let kernel = Groups { signals_empty: false, ..GROUPS }.kernel();

@@ -11,8 +11,8 @@ pub fn text(kernel: &Kernel) -> String {
     Module { kernels: vec![kernel.clone()] }.to_string()
 }
 
-/// The problem `c = a * b` of 64 x K by K x 64, with tiles of 32 along K. Elements are small integers, so the order of
-/// summation does not matter.
+/// The problem `c = a * b` of 64 x K by K x 64, with tiles of 32 along K. Elements are small integers, so the results
+/// are exact in any order of summation.
 pub struct Matrices;
 
 impl Matrices {
@@ -27,7 +27,7 @@ impl Matrices {
             .concat()
     }
 
-    /// Returns a program for `warps` warps. Its body `body` uses the pointers and defines `%all`, the accumulator.
+    /// Returns a program for `warps` warps. Its body `body` uses the pointers and defines the accumulator as `%all`.
     pub fn text(warps: u32, body: &str) -> String {
         Self::around(warps, &format!("{}{body}", Self::pointers(warps, ["a", "b"])), "")
     }

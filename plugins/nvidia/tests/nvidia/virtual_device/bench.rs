@@ -16,7 +16,7 @@ pub fn device() -> VirtualDevice {
     device_of("a100").1
 }
 
-/// An argument of a launch.
+/// An argument of a kernel launch on the virtual device.
 #[derive(Debug, Clone)]
 pub enum Given {
     /// A buffer with these contents.

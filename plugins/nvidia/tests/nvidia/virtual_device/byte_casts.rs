@@ -13,14 +13,14 @@ use tilewright_vendor_testkit::kernels::GLOBAL;
 
 const WARPS: u32 = 8;
 
-/// An 8-bit format of the specification.
+/// An 8-bit format of the OCP 8-bit Floating Point Specification.
 #[derive(Debug, Clone, Copy)]
 struct Ocp {
     format: Format,
     name: &'static str,
     mantissa: u32,
     bias: i32,
-    /// Whether the highest exponent encodes infinity and NaN, not only the highest encoding NaN.
+    /// Whether the highest exponent encodes infinity and NaN; otherwise only the highest encoding is NaN.
     is_ieee: bool,
 }
 
@@ -42,7 +42,7 @@ impl Ocp {
         if bits & 0x80 == 0 { number } else { -number }
     }
 
-    /// The nearest finite number, the even one of two; a NaN for a NaN.
+    /// Returns the finite number nearest to `value`, of two equally near ones the even one; a NaN for a NaN.
     fn nearest(self, value: f64) -> u8 {
         if value.is_nan() {
             return 0x7f;
@@ -81,8 +81,8 @@ fn kernel(target: &NvidiaTarget, (format, extends): (Format, bool), wide: Elemen
     k.finish()
 }
 
-/// Converts the elements in `from`; returns the results of the virtual device, and of the emulator for the first block.
-/// `found` occurs in the PTX as often as `times`.
+/// Converts the elements in `from` and checks that `found` occurs in the PTX as often as `times`. Returns the results
+/// of the virtual device, and of the emulator for the first block.
 fn converted(
     kernel_of: impl Fn(&NvidiaTarget) -> Kernel,
     from: &[u8],

@@ -43,7 +43,7 @@ fn values_that_nothing_has_written() {
     assert_error("@%p5 bra OUT; mov.u32 %r0, 1; OUT: ret;", 1, &["the predicate", "undefined"]);
     assert_error(&format!("{PLACE} ld.shared.u32 %r4, [%r3];"), 1, &["is read before it is written"]);
     assert_error("prmt.b32 %r0, 1, %r9, 0x4210; st.global.u32 [%io], %r0;", 1, &["stored to global memory"]);
-    // An undefined value that does not matter is allowed.
+    // An undefined value is allowed if it does not affect the result.
     let body = "prmt.b32 %r0, 1, %r9, 0x3210; st.global.u32 [%io], %r0;";
     run(&kernel(body), "k", Shape::warps(1), &[Given::Buffer(vec![0; 4])]).unwrap();
     run(
@@ -70,7 +70,7 @@ fn races() {
         2,
         &["races", "of warp 0"],
     );
-    // The write comes after a read of another warp.
+    // The write of one warp comes after the read of another without a barrier.
     assert_error(
         &format!(
             "{PLACE} st.shared.u32 [%r3], 1; bar.sync 0; xor.b32 %r5, %r1, 128; add.u32 %r5, %r5, %r2; \
@@ -79,7 +79,7 @@ fn races() {
         2,
         &["races", "Load by"],
     );
-    // A barrier between them suffices.
+    // A barrier between both accesses suffices.
     let body = format!("{PLACE} {far} st.shared.u32 [%r3], 1; bar.sync 0; ld.shared.u32 %r4, [%r5];");
     run(&kernel(&body), "k", Shape::warps(2), &[Given::Buffer(vec![0; 4])]).unwrap();
     let body = format!("{PLACE} {other} st.shared.u32 [%r3], 1; bar.warp.sync -1; ld.shared.u32 %r4, [%r5];");
@@ -98,7 +98,7 @@ fn barriers_that_not_all_come_to() {
         &["barrier"],
     );
     assert_error("bar.sync 16;", 1, &["sixteen"]);
-    // Lanes that have exited are not waited for.
+    // A barrier does not wait for lanes that have exited.
     let body = format!("{half} @%p0 exit; bar.warp.sync -1; bar.sync 0; st.global.u32 [%io], 1;");
     run(&kernel(&body), "k", Shape::warps(1), &[Given::Buffer(vec![0; 4])]).unwrap();
 }

@@ -16,7 +16,7 @@ fn number(index: usize) -> f32 {
     ((index * 37 + 11) % 129) as f32 / 8.0 - 8.0
 }
 
-/// Arguments for the scratch memory that Triton's kernels take and these kernels do not use.
+/// Arguments for the scratch memory that Triton's kernels take; these kernels do not access it.
 const NOTHING: [Given; 2] = [Given::Long(0), Given::Long(0)];
 
 fn given(own: Vec<Given>) -> Vec<Given> {
@@ -66,7 +66,7 @@ fn a_softmax_of_rows() {
 #[test]
 fn a_pipelined_gemm() {
     let (m, n, k) = (32, 32, 128);
-    // Integers and halves: every sum is exact.
+    // Integers and halves are used, so that every sum is exact.
     let half = |index: usize| (number(index) * 2.0).round() / 2.0;
     let bits = |value: f32| f16(value).to_le_bytes();
     let a: Vec<f32> = (0..m * k).map(half).collect();

@@ -23,7 +23,7 @@ fn a_vector_is_updated_element_by_element() {
     assert!(run("red.global.add.v4.u32 [%io], {%r1, %r1, %r1, %r1};").contains("combination of modifiers and types"));
 }
 
-/// Two warps of two lanes each store `%r4` to one address, and all read it after the barrier.
+/// Returns PTX: two warps of two lanes each store `%r4` to one address, and all lanes read it after the barrier.
 fn store_twice(between: &str) -> String {
     let body = format!(
         ".shared .align 16 .b8 m[64]; mov.u32 %r1, m; and.b32 %r2, %lane, 31; shr.u32 %r3, %lane, 5; {between} \
@@ -54,7 +54,7 @@ fn replicated_values_may_be_stored_where_it_is_allowed() {
     assert_eq!(classes.map(|(_, times)| times).sum::<u64>(), metrics["issued"]);
     assert_eq!((metrics["sectors"], metrics["wavefronts"]), (1, 4));
     assert!([7, 8].contains(&words(&permit(&different).unwrap().0[0])[0]));
-    // A store by another instruction is a race still.
+    // A store by another instruction is still a race.
     let other = store_twice("mov.u32 %r4, 7; setp.eq.u32 %p1, %lane, 40; @%p1 st.shared.u32 [m], 7;");
     let error = permit(&other).unwrap_err().to_string();
     assert!(error.contains("races with an earlier Store"), "{error}");
@@ -69,7 +69,8 @@ const FIELDS: &str = "rank.shared::cta.b1024.b32 [m], 1; global_address.shared::
     interleave_layout.shared::cta.b1024.b32 [m], 0; swizzle_mode.shared::cta.b1024.b32 [m], 0; \
     fill_mode.shared::cta.b1024.b32 [m], 0;";
 
-/// Makes the map, copies it to byte 256 of the buffer, and copies the box at column 6, row 1 to byte 512 through it.
+/// Returns PTX that makes the map, copies it to byte 256 of the buffer, and copies the box at column 6, row 1 to byte
+/// 512 through it.
 fn copy_through_map(fields: &str) -> String {
     let replace: String = fields
         .split_inclusive(';')
@@ -161,7 +162,7 @@ fn functions_of_the_module_are_called() {
         "{ .param .b32 x; .param .b32 y; st.param.b32 [x], %lane; call.uni (y), thrice, (x); ld.param.b32 %r0, [y]; }";
     let thrice = |lane: u32| if lane > 20 { 2 * lane } else { 3 * lane };
     assert_eq!(run_calling(call, FUNCTIONS).unwrap(), (0..32).map(thrice).collect::<Vec<_>>());
-    // Only lanes with the predicate call.
+    // Only the lanes with the predicate call the function.
     let guarded = format!("setp.lt.u32 %p0, %lane, 4; {}", call.replace("call.uni", "st.param.b32 [y], 7; @%p0 call"));
     let expected = |lane: u32| if lane < 4 { 3 * lane } else { 7 };
     assert_eq!(run_calling(&guarded, FUNCTIONS).unwrap(), (0..32).map(expected).collect::<Vec<_>>());

@@ -32,8 +32,8 @@ struct Form {
     offset: i32,
 }
 
-/// Returns a kernel whose lane `l` reads its slot of the first buffer if `l` is odd, and then writes what it has to its
-/// slot of the second buffer if bit 1 of `l` is set. Odd bytes of `other` differ from even ones.
+/// Returns a kernel whose lane `l` reads its slot of the first buffer if `l` is odd, and then writes the value that it
+/// has to its slot of the second buffer if bit 1 of `l` is set. Odd bytes of the value `other` differ from even ones.
 fn kernel(form: Form) -> Kernel {
     let mut k = Builder::new("k", Launch::new(LANES as u32, 1), &[("from", GLOBAL), ("to", GLOBAL)]);
     let buffer = k.shared_buffer((LANES * SLOT) as u32, SLOT as u32);
@@ -68,13 +68,13 @@ fn kernel(form: Form) -> Kernel {
     k.finish()
 }
 
-/// The bits of element `at` of the other value: bytes 0xA0 and up.
+/// Returns the bits of element `at` of the value `other`, which lanes without a load get: bytes 0xA0 and up.
 fn other_bits(ty: Type, at: u32) -> u64 {
     let width = ty.bits() / ty.count() / 8;
     (0..width).map(|byte| u64::from(0xA0 + at * width + byte) << (8 * byte)).sum()
 }
 
-/// The second buffer after the kernel, computed byte by byte.
+/// Returns the expected second buffer after the kernel, computed byte by byte.
 fn expected(form: Form, from: &[u8], to: &[u8]) -> Vec<u8> {
     let mut left = to.to_vec();
     for lane in (0..LANES).filter(|lane| lane & 2 != 0) {

@@ -16,8 +16,8 @@ fn files(answers: Answers) -> Vec<PathBuf> {
     ProgramCase::files(&folder).unwrap()
 }
 
-/// Runs a program; returns why its results are wrong, or `None` if they are right. `Err` if the target does not support
-/// the program.
+/// Runs a program. Returns the reason why its results are wrong, or `None` if they are right; `Err` if the target does
+/// not support the program.
 fn run(file: &Path) -> Result<Option<String>, String> {
     let case = ProgramCase::read(file).unwrap_or_else(|error| panic!("{error}"));
     let text = std::fs::read_to_string(&case.program).unwrap();
@@ -33,7 +33,7 @@ fn run(file: &Path) -> Result<Option<String>, String> {
     Ok(checked.err().map(|wrong| wrong.to_string()))
 }
 
-/// Cases whose expected data no execution of their program gives; see `docs/programs.md`.
+/// Cases with expected data that no execution of their program gives; see `docs/programs.md`.
 const MISTAKEN: [&str; 1] = ["loop_forms_i32"];
 
 #[test]

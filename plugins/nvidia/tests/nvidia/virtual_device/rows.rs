@@ -212,7 +212,7 @@ fn shuffles_follow_the_pseudocode() {
         ("shfl.sync.idx.b32 %r0, %lane, 9, 31, -1;", by(|_| 9)),
         ("shfl.sync.up.b32 %r0, %lane, 3, 0, -1;", by(|lane| if lane >= 3 { lane - 3 } else { lane })),
         ("shfl.sync.down.b32 %r0, %lane, 3, 31, -1;", by(|lane| if lane + 3 < 32 { lane + 3 } else { lane })),
-        // Segments of eight lanes: the mask 0x18 in bits 8 to 12.
+        // For segments of eight lanes, the operand has the mask 0x18 in bits 8 to 12.
         ("shfl.sync.idx.b32 %r0, %lane, 2, 0x181f, -1;", by(|lane| lane & 24 | 2)),
         ("shfl.sync.down.b32 %r0, %lane, 5, 0x181f, -1;", by(|lane| if lane % 8 < 3 { lane + 5 } else { lane })),
         ("shfl.sync.up.b32 %r1|%p0, %lane, 1, 0, -1; selp.u32 %r0, 1, 0, %p0;", by(|lane| u32::from(lane > 0))),
@@ -323,7 +323,7 @@ fn pack_u16x2(low: u32, high: u32) -> u32 {
 
 #[test]
 fn matrices_move_by_rows_that_lanes_address() {
-    // Element (r, c) of the matrix is 16 r + c; lane t holds of row t/4 columns 2(t%4) and the next.
+    // Element (r, c) of the matrix is 16 r + c; lane t holds columns 2(t%4) and the next of row t/4.
     let fill = ".shared .align 16 .b8 m[128]; shl.b32 %r1, %lane, 2; shr.u32 %r2, %lane, 2; and.b32 %r3, %lane, 3; \
                 shl.b32 %r2, %r2, 4; shl.b32 %r3, %r3, 1; add.u32 %r2, %r2, %r3; add.u32 %r3, %r2, 1; shl.b32 %r3, %r3, 16; \
                 or.b32 %r2, %r2, %r3; mov.u32 %r4, m; add.u32 %r1, %r1, %r4; st.shared.u32 [%r1], %r2; bar.sync 0; \
@@ -344,7 +344,7 @@ fn matrices_are_multiplied() {
                 mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%r0,%r4,%r5,%r6}, {%r1,%r1,%r1,%r1}, {%r2,%r2}, \
                 {%r3,%r3,%r3,%r3};";
     assert_eq!(value(body), 37f32.to_bits());
-    // Bytes -1 and 100 along K of 32, which do not saturate.
+    // A has bytes of -1 and B bytes of 100 along K of 32, whose sum does not saturate.
     let body = "mov.b32 %r1, 0xffffffff; mov.b32 %r2, 0x64646464; mov.b32 %r3, 7; \
                 mma.sync.aligned.m16n8k32.row.col.satfinite.s32.s8.s8.s32 {%r0,%r4,%r5,%r6}, {%r1,%r1,%r1,%r1}, {%r2,%r2}, \
                 {%r3,%r3,%r3,%r3};";

@@ -6,7 +6,8 @@ use super::shared::{Accessor, Shared};
 use super::{DeviceFaultKind, Running};
 
 impl Running<'_> {
-    /// Issues a lane's asynchronous copy of `bytes` to an address of shared memory.
+    /// Issues a lane's asynchronous copy of `bytes` to an address of shared memory. The copy belongs to the warp's open
+    /// group until [`Self::commit`].
     pub(crate) fn send(&mut self, lane: usize, address: u64, bytes: Vec<u8>) -> Result<(), DeviceFaultKind> {
         let who = self.accessor(lane);
         self.shared.send(address, bytes.len() as u64, &who)?;
@@ -19,8 +20,8 @@ impl Running<'_> {
         self.pending_copies.committed.push(group);
     }
 
-    /// Completes all committed groups except the latest `outstanding` ones; with `open`, also the copies that are not
-    /// committed.
+    /// Writes the data of all committed groups except the latest `outstanding` ones to shared memory. With `open`, also
+    /// writes the copies that no group has committed yet.
     pub(crate) fn land(&mut self, outstanding: usize, open: bool) {
         let completed = self.pending_copies.committed.len().saturating_sub(outstanding);
         let groups = self.pending_copies.committed.drain(..completed).flatten();

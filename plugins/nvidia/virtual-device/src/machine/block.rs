@@ -1,4 +1,4 @@
-//! Runs one block: each warp runs until it waits at a barrier, exits or has used its share of instructions.
+//! Runs one block: warps run one after another, each until it waits at a barrier, exits or has executed its time slice.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use super::{DeviceFault, DeviceFaultKind};
 
 /// Runs the warps of a block until all of them have exited.
 pub(super) fn run(warps: &mut [Warp], around: &mut BlockContext<'_>) -> Result<(), Box<DeviceFault>> {
-    // Threads that have arrived at a barrier without waiting there.
+    // For each barrier, the number of threads that have arrived without waiting there (`barrier.arrive`).
     let mut arrivals: BTreeMap<u32, u32> = BTreeMap::new();
     loop {
         let mut ran = false;
@@ -34,7 +34,7 @@ pub(super) fn run(warps: &mut [Warp], around: &mut BlockContext<'_>) -> Result<(
     }
 }
 
-/// Lets the warps whose barriers are complete continue; returns whether there were any.
+/// Continues the warps that wait at completed barriers; returns whether any barrier was complete.
 fn release_barriers(
     warps: &mut [Warp],
     around: &mut BlockContext<'_>,
@@ -57,7 +57,7 @@ fn release_barriers(
         let here = numbers.len() as u32 * LANES as u32 + without;
         let includes_all_warps = numbers.len() == going && without == 0;
         let is_complete = match threads {
-            // A barrier of the whole block does not wait for threads that have exited.
+            // Threads that have exited do not count for a barrier of the whole block.
             None => here >= going as u32 * LANES as u32,
             Some(threads) => here >= threads || includes_all_warps && threads as usize >= warps.len() * LANES,
         };
@@ -82,7 +82,7 @@ fn release_barriers(
     Ok(any)
 }
 
-/// Returns the fault of a deadlock: no warp can continue.
+/// Returns the fault for a deadlock: every warp waits at a barrier that cannot complete.
 fn deadlock_fault(warps: &[Warp], around: &BlockContext<'_>) -> Box<DeviceFault> {
     let waiting: Vec<String> = warps
         .iter()

@@ -9,8 +9,8 @@ use super::{DeviceFaultKind, PtxSpace, Running};
 use crate::program::Compute;
 
 impl Running<'_> {
-    /// Issues a bulk copy to shared memory, which arrives at an mbarrier. `pieces` are destination addresses with their
-    /// data.
+    /// Issues a bulk copy to shared memory, which arrives at an mbarrier when it completes. `pieces` are destination
+    /// addresses in shared memory, each with its data.
     pub(crate) fn bulk_send(
         &mut self,
         lane: usize,
@@ -26,7 +26,7 @@ impl Running<'_> {
         Ok(())
     }
 
-    /// Completes the oldest bulk copy that arrives at an mbarrier; returns whether there was one.
+    /// Completes the oldest bulk copy in flight that arrives at this mbarrier; returns false if there is none.
     pub(super) fn bulk_arrive(&mut self, mbarrier: u64, lane: usize) -> Result<bool, DeviceFaultKind> {
         let oldest = self.shared.arriving.get_mut(&mbarrier).and_then(VecDeque::pop_front);
         let Some(PendingBulkLoad { pieces }) = oldest else { return Ok(false) };
@@ -37,9 +37,9 @@ impl Running<'_> {
         Ok(true)
     }
 
-    /// Issues a bulk copy from shared to global memory, into the lane's open group. `pieces` are source address,
-    /// destination address and number of bytes. With `update`, each piece is an element of global memory that is
-    /// updated.
+    /// Issues a bulk copy from shared to global memory, in the lane's open bulk group. Each of `pieces` is a source
+    /// address, a destination address and a number of bytes. With `update` (a bulk reduction), each piece is one
+    /// element, and `update` computes its new value in global memory.
     pub(crate) fn bulk_take(
         &mut self,
         lane: usize,
@@ -59,15 +59,15 @@ impl Running<'_> {
         Ok(())
     }
 
-    /// Commits the open bulk group of a lane.
+    /// Commits the open bulk group of a lane; later bulk copies of the lane go to a new group.
     pub(crate) fn bulk_commit(&mut self, lane: usize) {
         let groups = &mut self.groups[lane];
         let open = std::mem::take(&mut groups.open);
         groups.committed.push_back(open);
     }
 
-    /// Waits until at most `outstanding` bulk groups of a lane are in flight. With `only_read`, waits only until the
-    /// sources of the other groups have been read.
+    /// Waits until at most `outstanding` bulk groups of a lane are in flight. With `only_read`, it waits only until the
+    /// earlier groups have read shared memory, and their data stays unwritten.
     pub(crate) fn bulk_wait(
         &mut self,
         lane: usize,
@@ -88,7 +88,8 @@ impl Running<'_> {
         self.write(lane, copies)
     }
 
-    /// Ends the bulk copies of a lane that exits; an error if the lane has not waited until a copy's source was read.
+    /// Completes the bulk copies of a lane that exits. Returns a fault if the lane has not waited until a copy's source
+    /// was read.
     pub(super) fn bulk_end(&mut self, lane: usize) -> Result<(), DeviceFaultKind> {
         let groups = &mut self.groups[lane];
         let mut copies: Vec<PendingBulkStore> = groups.committed.drain(..).flatten().collect();

@@ -5,25 +5,25 @@ use tilewright_target::Direction;
 
 use super::PtxSpace;
 
-/// The fault that ended a run, with the location of the instruction.
+/// A fault that ended a launch, with the kernel, the instruction, the block and the warp.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("kernel `{kernel}`, line {line}, `{opcode}`, block ({}, {}, {}), warp {warp}: {kind}", block[0], block[1], block[2])]
 pub struct DeviceFault {
     /// Name of the kernel that faulted.
     pub kernel: String,
-    /// Line of the instruction in the PTX text.
+    /// Line of the instruction in the PTX text, from 1; 0 if the fault has no instruction.
     pub line: u32,
-    /// Opcode of the instruction, with its modifiers.
+    /// Opcode of the instruction with its modifiers, such as `ld.shared.b32`.
     pub opcode: String,
-    /// Index of the block in the grid.
+    /// Index of the block in the grid along x, y and z.
     pub block: [u32; 3],
     /// Index of the warp in its block.
     pub warp: u32,
-    /// The kind of fault.
+    /// The kind of invalid behaviour that stopped the kernel.
     pub kind: DeviceFaultKind,
 }
 
-/// Kinds of faults.
+/// Kinds of invalid behaviour that the virtual device detects.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum DeviceFaultKind {
@@ -56,7 +56,7 @@ pub enum DeviceFaultKind {
         direction: Direction,
         /// The memory space of the address.
         space: PtxSpace,
-        /// The address of the access.
+        /// The first address of the access.
         address: u64,
         /// Number of bytes of the access.
         bytes: u64,
@@ -72,9 +72,9 @@ pub enum DeviceFaultKind {
         direction: Direction,
         /// The memory space of the address.
         space: PtxSpace,
-        /// The address of the access.
+        /// The first address of the access.
         address: u64,
-        /// Required alignment in bytes.
+        /// Alignment in bytes that the access requires.
         alignment: u64,
         /// Index of the lane that accesses memory.
         lane: u32,
@@ -84,7 +84,7 @@ pub enum DeviceFaultKind {
     Uninitialised {
         /// The memory space of the byte.
         space: PtxSpace,
-        /// Address of the byte.
+        /// Address of the byte that is loaded.
         address: u64,
         /// Index of the lane that loads the byte.
         lane: u32,
@@ -95,32 +95,32 @@ pub enum DeviceFaultKind {
     Race {
         /// Whether the later access is a load or a store.
         direction: Direction,
-        /// Address of the byte.
+        /// Address of the byte that both accesses touch.
         address: u64,
         /// Description of the earlier access.
         other: String,
         /// Index of the lane of the later access.
         lane: u32,
     },
-    /// An access to bytes of shared memory that an asynchronous copy is writing.
+    /// An access to bytes of shared memory that an asynchronous copy in flight will write.
     #[error(
         "lane {lane}: byte {address:#x} of shared memory is being written by an asynchronous copy that was not waited for"
     )]
     InFlight {
-        /// Address of the byte.
+        /// Address of a byte that the copy will write.
         address: u64,
         /// Index of the lane that accesses the byte.
         lane: u32,
     },
-    /// A store to bytes of shared memory that a bulk copy or a warpgroup MMA is reading.
+    /// A store to bytes of shared memory that a bulk copy or a warpgroup MMA in flight still reads.
     #[error(
         "lane {lane}: byte {address:#x} of shared memory is being read by an asynchronous operation that was not waited \
          for"
     )]
     AsyncReadInFlight {
-        /// Address of the byte.
+        /// Address of a byte that the operation still reads.
         address: u64,
-        /// Index of the lane that stores.
+        /// Index of the lane that executes the store.
         lane: u32,
     },
     /// A lane exits while a bulk copy that it issued still reads shared memory.
@@ -129,24 +129,24 @@ pub enum DeviceFaultKind {
         /// Index of the lane that exits.
         lane: u32,
     },
-    /// A barrier that not all of its lanes reach, or that never completes; with the error message.
+    /// A barrier that only some of its threads reach, or that never completes; the text is the error message.
     #[error("{0}")]
     Barrier(String),
-    /// An mbarrier operation on an address without an mbarrier, or a wrong use of an mbarrier.
+    /// An mbarrier operation on an address without an mbarrier, or an invalid operation on an mbarrier.
     #[error("the mbarrier at {address:#x}: {message}")]
     Mbarrier {
-        /// Address of the mbarrier.
+        /// Address that the operation takes as an mbarrier's.
         address: u64,
-        /// The error message, which describes the wrong use.
+        /// The error message, which states the invalid operation.
         message: String,
     },
-    /// The program executed a trap or failed an assertion; with the error message.
+    /// The program executed `trap` or failed an assertion; the text is the error message.
     #[error("the program trapped: {0}")]
     Trap(String),
-    /// An instruction that is undefined for its operands; with the error message.
+    /// An instruction whose behaviour is undefined for its operands; the text is the error message.
     #[error("{0}")]
     Instruction(String),
-    /// A run that executes more instructions than this limit.
+    /// The launch exceeded the limit on executed instructions, which is the number here. The kernel may loop forever.
     #[error("{0} instructions were executed and the kernel has not ended; it may wait for another block")]
     Steps(u64),
 }

@@ -1,14 +1,14 @@
 //! Global memory: buffers are far apart in the address space, so that an address just outside of a buffer is in no
 //! other buffer.
 
-/// Log2 of the distance in bytes between the starts of consecutive buffers.
+/// Log2 of the distance in bytes between the addresses of consecutive buffers.
 const SPACING_BITS: u32 = 36;
 
-/// Offset in bytes of each buffer's address from a multiple of the distance between buffers. It limits a buffer's
-/// alignment to 256 bytes, the least that allocators guarantee.
+/// Offset in bytes of each buffer's address from a multiple of the distance between buffers. It limits the alignment of
+/// every buffer to 256 bytes, the minimum that CUDA allocators guarantee, so that code cannot rely on more.
 const SKEW: u64 = 0x100;
 
-/// All buffers of global memory, by index.
+/// All buffers of global memory; a buffer's index is its position plus one.
 #[derive(Debug, Default)]
 pub(crate) struct Global {
     buffers: Vec<Option<Vec<u8>>>,
@@ -20,7 +20,7 @@ impl Global {
         let mut buffer = Vec::new();
         buffer.try_reserve_exact(bytes).ok()?;
         buffer.resize(bytes, 0);
-        // An index is not reused, so that an access to a freed buffer is detected.
+        // An index is not reused, so that an access to a freed buffer is detected as a fault.
         self.buffers.push(Some(buffer));
         Some(self.buffers.len() as u64)
     }
@@ -39,12 +39,13 @@ impl Global {
         self.buffer_entry(number)?.as_mut()
     }
 
-    /// Returns the address of a buffer's first byte.
+    /// Returns the address of the first byte of the buffer with index `number`.
     pub(crate) fn address(number: u64) -> u64 {
         number << SPACING_BITS | SKEW
     }
 
-    /// Returns `count` bytes at an address; if they are not inside of one buffer, a description of the nearest buffer.
+    /// Returns `count` bytes from an address on. If they are not inside one buffer, returns a description of the
+    /// nearest buffer for the fault's message.
     pub(super) fn bytes(&mut self, address: u64, count: u64) -> Result<&mut [u8], String> {
         let number = address >> SPACING_BITS;
         let offset = (address & ((1 << SPACING_BITS) - 1)).wrapping_sub(SKEW);

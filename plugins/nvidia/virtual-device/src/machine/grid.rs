@@ -7,10 +7,10 @@ use super::warp::{BlockContext, Warp};
 use super::{DeviceFault, Global, block};
 use crate::program::Program;
 
-/// Runs a program over a grid and returns the counts of the run.
+/// Executes a program over a grid and returns the counts of the launch.
 ///
 /// # Errors
-/// The first fault, at which the run ends.
+/// Returns the first fault; the launch ends there.
 pub(crate) fn run(
     program: &Program,
     launch: &Launch<'_>,

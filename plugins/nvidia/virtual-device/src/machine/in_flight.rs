@@ -5,26 +5,27 @@ use std::collections::VecDeque;
 
 use crate::program::Compute;
 
-/// A bulk copy to shared memory in flight: destination addresses and their data.
+/// A bulk copy to shared memory in flight: destination addresses in shared memory, each with its data.
 #[derive(Debug, Clone, Default)]
 pub(super) struct PendingBulkLoad {
     pub(super) pieces: Vec<(u64, Vec<u8>)>,
 }
 
-/// A bulk copy from shared to global memory in flight.
+/// A bulk copy or bulk reduction from shared to global memory in flight.
 #[derive(Default)]
 pub(super) struct PendingBulkStore {
     /// Source ranges in shared memory: addresses and numbers of bytes.
     pub(super) from: Vec<(u64, u64)>,
     /// Destination addresses in global memory, and their data.
     pub(super) to: Vec<(u64, Vec<u8>)>,
-    /// Computes a new element from the old one and the data of a bulk reduction; `None` if the copy only writes.
+    /// For a bulk reduction, computes the new element from the old one and the copied data; `None` for a plain copy.
     pub(super) update: Option<Compute>,
-    /// Whether a wait for the reads (`.read`) has covered this copy, so that its source may be written again.
+    /// Whether the lane has waited until the copy has read its source (`.read`), so that the source may be written
+    /// again.
     pub(super) is_read: bool,
 }
 
-/// A lane's groups of bulk copies from shared memory: the committed groups, the oldest first, and the open one.
+/// A lane's bulk groups of copies from shared memory: the committed groups, the oldest first, and the open group.
 #[derive(Default)]
 pub(crate) struct Groups {
     pub(super) committed: VecDeque<Vec<PendingBulkStore>>,
@@ -38,8 +39,8 @@ impl Groups {
     }
 }
 
-/// An asynchronous copy (`cp.async`) in flight: its destination in shared memory, its data, and the lane that issued
-/// it.
+/// An asynchronous copy (`cp.async`) in flight: its destination address in shared memory, its data, and the lane that
+/// issued it.
 #[derive(Debug, Clone)]
 pub(super) struct PendingCopy {
     pub(super) address: u64,
@@ -61,8 +62,8 @@ impl PendingCopies {
     }
 }
 
-/// Ranges of shared memory that a warp's MMAs in flight read: of the committed groups, the oldest first, and of the
-/// open group.
+/// Ranges of shared memory (address and number of bytes) that a warp's MMAs in flight read: those of the committed
+/// groups, the oldest first, and those of the open group.
 #[derive(Debug, Default)]
 pub(crate) struct Reads {
     pub(super) committed: VecDeque<Vec<(u64, u64)>>,
@@ -76,7 +77,7 @@ impl Reads {
     }
 }
 
-/// State of an mbarrier.
+/// State of an mbarrier (a barrier object in shared memory that counts arrivals and bytes, in successive phases).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Mbarrier {
     /// Number of arrivals that a phase needs.
@@ -85,12 +86,12 @@ pub(super) struct Mbarrier {
     pub(super) pending: u32,
     /// Number of bytes that the current phase still waits for; negative if bytes arrived before they were expected.
     pub(super) bytes: i64,
-    /// Number of completed phases.
+    /// Number of phases that have completed so far.
     pub(super) phase: u64,
 }
 
 impl Mbarrier {
-    /// Completes the phase, and begins the next one, if no arrival and no byte is missing.
+    /// Starts the next phase if the current phase has all its arrivals and expected bytes.
     pub(super) fn settle(&mut self) {
         if self.pending == 0 && self.bytes == 0 {
             self.pending = self.expected;

@@ -1,11 +1,11 @@
-//! Per-lane operations: the result of a lane depends only on the lane's operands.
+//! Per-lane operations: each lane's result depends only on this lane's operands.
 
 use super::registers::LANES;
 use super::{Destination, DeviceFaultKind, Next, Operation, Running};
 use crate::program::Compute;
 
-/// An operation whose result each lane computes from at most four operands; an undefined operand makes the result
-/// undefined.
+/// An operation whose result each lane computes from at most four of its registers. The result is undefined if one of
+/// them is.
 pub(crate) struct Lanes {
     to: Option<Destination>,
     from: [u32; 4],
@@ -34,7 +34,7 @@ impl Operation for Lanes {
                 *row = warp.registers.row(register);
                 defined &= warp.registers.defined(register);
             }
-            // Only active lanes compute, and `compute` cannot fail, whatever the values of undefined operands are.
+            // Inactive lanes are skipped only for speed: `compute` cannot fail for any operand values.
             for (lane, value) in values.iter_mut().enumerate() {
                 if warp.active >> lane & 1 == 1 {
                     *value = (self.compute)([rows[0][lane], rows[1][lane], rows[2][lane], rows[3][lane]]) & to.mask;
@@ -46,7 +46,7 @@ impl Operation for Lanes {
     }
 }
 
-/// An operation that runs a function, after which the warp continues with the next step.
+/// An operation that calls a function; the warp then continues with the next instruction.
 struct Each<F>(F);
 
 impl<F> Operation for Each<F>
@@ -58,8 +58,8 @@ where
     }
 }
 
-/// Returns an operation that calls `work` once for each warp that executes it. `work` handles the active lanes; then
-/// the warp continues with the next instruction.
+/// Returns an operation that calls `work` once for each warp that executes it; `work` must handle all active lanes. The
+/// warp then continues with the next instruction.
 pub(crate) fn each(
     work: impl Fn(&mut Running<'_>) -> Result<(), DeviceFaultKind> + Send + Sync + 'static,
 ) -> Box<dyn Operation> {

@@ -1,9 +1,10 @@
-//! Mbarriers: a phase completes with the last of its arrivals and expected bytes. Source: PTX ISA, "mbarrier".
+//! Mbarrier operations. A phase of an mbarrier completes when its last arrival and its last expected byte have come.
+//! Source: PTX ISA, "mbarrier".
 
 use super::in_flight::Mbarrier;
 use super::{DeviceFaultKind, Running};
 
-/// Max arrivals that a phase of an mbarrier can need.
+/// Maximum number of arrivals for which an mbarrier can be initialized.
 const MOST: u32 = (1 << 20) - 1;
 
 impl Running<'_> {
@@ -38,8 +39,8 @@ impl Running<'_> {
         self.shared.mbarriers.get_mut(&address).ok_or_else(missing)
     }
 
-    /// Adds `bytes` expected bytes to the current phase, then arrives `arrivals` times. Returns the number of the phase
-    /// before these arrivals.
+    /// Adds `bytes` to the bytes that the current phase expects, then arrives `arrivals` times. Returns the number of
+    /// the phase before the arrivals.
     pub(crate) fn mbarrier_arrive(&mut self, address: u64, arrivals: u32, bytes: u32) -> Result<u64, DeviceFaultKind> {
         let barrier = self.mbarrier(address)?;
         let phase = barrier.phase;
@@ -54,7 +55,7 @@ impl Running<'_> {
         Ok(phase)
     }
 
-    /// Counts bytes of a bulk copy that have arrived at an mbarrier.
+    /// Subtracts bytes that a bulk copy has written from the expected bytes of the mbarrier's current phase.
     pub(super) fn mbarrier_bytes_arrive(&mut self, address: u64, bytes: u64) -> Result<(), DeviceFaultKind> {
         let barrier = self.mbarrier(address)?;
         barrier.bytes -= bytes.cast_signed();
@@ -62,8 +63,8 @@ impl Running<'_> {
         Ok(())
     }
 
-    /// Whether the phase with this number (or parity, with `by_parity`) has completed. Before the test, bulk copies
-    /// that arrive at the mbarrier complete.
+    /// Whether a phase has completed. `phase` is the number of the phase, or with `by_parity` its parity. Before the
+    /// test, bulk copies that arrive at the mbarrier complete one after another as needed.
     pub(crate) fn mbarrier_is_past(
         &mut self,
         lane: usize,
@@ -73,7 +74,7 @@ impl Running<'_> {
     ) -> Result<bool, DeviceFaultKind> {
         loop {
             let current = self.mbarrier(address)?.phase;
-            // The phase of the other parity is the one before the current one.
+            // The phase with the other parity than the current phase is the previous one, which has completed.
             let is_past = if by_parity { current & 1 != phase & 1 } else { current > phase };
             if is_past || !self.bulk_arrive(address, lane)? {
                 return Ok(is_past);

@@ -7,7 +7,7 @@ use super::space::WINDOW_BITS;
 use super::{Address, Destination, DeviceFaultKind, Next, Operation, PtxSpace, Running};
 use crate::program::Type;
 
-/// Max bytes that a lane accesses by one instruction.
+/// Maximum bytes that a lane can load or store by one instruction.
 const WIDEST: usize = 64;
 
 impl Running<'_> {
@@ -25,7 +25,7 @@ impl Running<'_> {
         let at = base.wrapping_add(address.offset);
         let at = if address.is_wide { at } else { at & u64::from(u32::MAX) };
         Ok(match (space, address.space) {
-            // A variable named in the text has an address in its own space.
+            // A variable's name stands for an address in the variable's own space.
             (PtxSpace::Generic | PtxSpace::Parameter, Some(space)) => (space, at),
             (PtxSpace::Generic, None) => PtxSpace::of_generic(at),
             // Pointers to shared memory may be generic addresses even if the instruction names the space.
@@ -34,8 +34,8 @@ impl Running<'_> {
         })
     }
 
-    /// Returns `count` bytes of global, local or parameter memory from an address on, for an access by a lane; a fault
-    /// with the access's `direction` if they are not allocated.
+    /// Returns `count` bytes of global, local or parameter memory from an address on. If they are not allocated,
+    /// returns an out-of-bounds fault of `lane` with the given `direction`.
     pub(crate) fn bytes(
         &mut self,
         direction: Direction,
@@ -64,7 +64,7 @@ impl Running<'_> {
         }
     }
 
-    /// Loads bytes from an address in any space for a lane.
+    /// Loads bytes from an address in any space into `into`, for one lane.
     pub(crate) fn load(
         &mut self,
         (space, address): (PtxSpace, u64),
@@ -95,8 +95,8 @@ impl Running<'_> {
         }
     }
 
-    /// Stores bytes to an address in any space for a lane. Unless `is_defined`, the bytes of shared memory are marked
-    /// as never written; in global memory this is a fault.
+    /// Stores bytes to an address in any space for one lane. If not `is_defined`, bytes of shared memory become
+    /// uninitialized, while a store to global memory is a fault.
     pub(crate) fn store(
         &mut self,
         (space, address): (PtxSpace, u64),
@@ -123,8 +123,8 @@ impl Running<'_> {
         Ok(())
     }
 
-    /// Counts one access of the warp, of `bytes` bytes in each lane: shared-memory wavefronts, or global-memory
-    /// sectors. `addresses` are the lanes' addresses, `None` for lanes that do not access memory.
+    /// Adds one access of the warp to the counts: shared-memory wavefronts, or global-memory sectors. Each lane
+    /// accesses `bytes` bytes at its entry of `addresses`; `None` for lanes that do not access memory.
     pub(crate) fn count(
         &mut self,
         direction: Direction,
@@ -159,7 +159,7 @@ impl Running<'_> {
     }
 }
 
-/// A load or store instruction.
+/// A load or store instruction, as decoded from PTX.
 pub(crate) struct Access {
     pub(crate) space: PtxSpace,
     pub(crate) address: Address,
@@ -167,7 +167,7 @@ pub(crate) struct Access {
     pub(crate) data: Data,
 }
 
-/// The registers of the loaded or stored elements.
+/// The registers of the elements: destinations of a load (`None` for a discarded element) or sources of a store.
 pub(crate) enum Data {
     Load(Vec<Option<Destination>>),
     Store(Vec<u32>),
@@ -221,8 +221,8 @@ impl Operation for Access {
 }
 
 impl Access {
-    /// Stores a lane's elements, whose bytes are in `bytes`. `is_defined` says whether all elements are defined; if
-    /// not, stores each element separately.
+    /// Stores a lane's elements, whose bytes are in `bytes`. If not all elements are defined, each element is stored
+    /// separately.
     fn put(
         &self,
         warp: &mut Running<'_>,

@@ -1,13 +1,13 @@
-//! The counts of a launch that comparisons of compilers use: instructions by class, and accesses of memory.
+//! Counts of a launch for comparisons of compilers: issued instructions by class, and memory accesses.
 
 use std::collections::BTreeMap;
 
 use super::launch::LaunchReport;
 
 impl LaunchReport {
-    /// Returns the counts of all warps together, by name: `issued` and the issued instructions of each class, `sectors`
-    /// of global memory, `wavefronts` of loads and stores in shared memory, and `matrix_work`, the multiply-adds of
-    /// matrix instructions.
+    /// Returns counts by name, summed over all warps. `issued` is the number of issued instructions, and each class has
+    /// its own count; `sectors` (32 bytes) are of global memory, `wavefronts` of shared memory; `matrix_work` is the
+    /// number of multiply-adds of MMAs.
     #[must_use]
     pub fn metrics(&self) -> BTreeMap<&'static str, u64> {
         let mut metrics = BTreeMap::from(CLASSES.map(|class| (class, 0)));
@@ -22,8 +22,8 @@ impl LaunchReport {
     }
 }
 
-/// Returns the multiply-adds that a warp does by an instruction, by the shape `mMnNkK` in its opcode; 0 if it is no
-/// matrix instruction. The four warps of a warpgroup share those of `wgmma`.
+/// Returns the number of multiply-adds that one warp performs by an instruction, from the shape `mMnNkK` in the opcode;
+/// 0 for other instructions. The four warps of a warpgroup share the work of a `wgmma` equally.
 fn matrix_work(opcode: &str) -> u64 {
     let shape = |word: &str| -> Option<u64> {
         let (rows, rest) = word.strip_prefix('m')?.split_once('n')?;
@@ -34,11 +34,11 @@ fn matrix_work(opcode: &str) -> u64 {
     if opcode.starts_with("wgmma") { work / 4 } else { work }
 }
 
-/// The classes of instructions.
+/// The classes of instructions for which [`LaunchReport::metrics`] has a count.
 const CLASSES: [&str; 11] =
     ["global", "shared", "local", "shuffle", "barrier", "matrix", "control", "move", "convert", "float", "integer"];
 
-/// Returns the class of an instruction.
+/// Returns the class (one of [`CLASSES`]) of an opcode with its modifiers.
 fn class(opcode: &str) -> &'static str {
     let mut words = opcode.split('.');
     let (name, has) =
@@ -47,7 +47,7 @@ fn class(opcode: &str) -> &'static str {
         "ld" | "st" if has(&["param", "param::entry", "param::func"]) => "move",
         "ld" | "st" | "ldu" | "atom" | "red" if has(&["shared", "shared::cta"]) => "shared",
         "ld" | "st" if has(&["local"]) => "local",
-        // A generic access may be of global memory.
+        // A generic address usually points to global memory.
         "ld" | "st" | "ldu" | "atom" | "red" | "prefetch" => "global",
         "ldmatrix" | "stmatrix" => "shared",
         "cp" | "wgmma" if has(&["commit_group", "wait_group", "wait_all", "fence"]) => "barrier",

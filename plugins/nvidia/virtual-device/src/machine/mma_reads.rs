@@ -1,10 +1,10 @@
-//! Reads of shared memory by warpgroup MMAs in flight: the memory may not be written before a wait for the MMAs.
+//! Tracks the shared memory that warpgroup MMAs in flight read: no store may change it before a wait for the MMAs.
 //! Source: PTX ISA, `wgmma.commit_group`, `wgmma.wait_group`.
 
 use super::{DeviceFaultKind, Running};
 
 impl Running<'_> {
-    /// Reads shared memory from `address` on into `into` for an MMA, and marks the bytes as being read until the warp
+    /// Reads shared memory from `address` on into `into` for an MMA, and marks these bytes as being read until the warp
     /// waits for the MMA.
     pub(crate) fn group_take(&mut self, address: u64, into: &mut [u8]) -> Result<(), DeviceFaultKind> {
         let who = self.accessor(0);
@@ -19,7 +19,8 @@ impl Running<'_> {
         self.reads.committed.push_back(open);
     }
 
-    /// Waits until at most `outstanding` groups of MMAs are in flight, and removes the marks of the other groups.
+    /// Waits until at most `outstanding` groups of MMAs are in flight: bytes that earlier groups read may be stored to
+    /// again.
     pub(crate) fn group_wait(&mut self, outstanding: usize) {
         let finished = self.reads.committed.len().saturating_sub(outstanding);
         for (address, bytes) in self.reads.committed.drain(..finished).flatten() {

@@ -2,7 +2,7 @@
 
 use super::space::PtxSpace;
 
-/// A destination register: its index, and a mask of the bits that it has.
+/// A destination register: its index, and the mask of the bits that the register's type has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Destination {
     pub(crate) register: u32,

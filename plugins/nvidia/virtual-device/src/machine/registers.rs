@@ -3,7 +3,7 @@
 /// Number of lanes of a warp.
 pub(crate) const LANES: usize = 32;
 
-/// The values of all registers of a warp.
+/// The values of all virtual registers of a warp, and which lanes have written each.
 pub(crate) struct Registers {
     values: Vec<[u64; LANES]>,
     defined: Vec<u32>,
@@ -14,12 +14,12 @@ impl Registers {
         Self { values: vec![[0; LANES]; count as usize], defined: vec![0; count as usize] }
     }
 
-    /// Marks all registers as unwritten.
+    /// Marks all registers as unwritten, in all lanes.
     pub(super) fn clear(&mut self) {
         self.defined.fill(0);
     }
 
-    /// Sets a register in all lanes, as written.
+    /// Sets a register in all lanes and marks it as written.
     pub(super) fn fill(&mut self, register: u32, values: [u64; LANES]) {
         self.values[register as usize] = values;
         self.defined[register as usize] = u32::MAX;
@@ -52,8 +52,8 @@ impl Registers {
         self.defined[register as usize] &= !(1 << lane);
     }
 
-    /// Sets a register in the lanes of the mask `lanes`. Of these lanes, only those in `defined` count as having
-    /// written it.
+    /// Sets a register in the lanes of the mask `lanes`; the values of other lanes stay. The register then counts as
+    /// written in the lanes that are also in `defined`, and as unwritten in the other lanes of `lanes`.
     pub(crate) fn write(&mut self, register: u32, lanes: u32, defined: u32, values: &[u64; LANES]) {
         let own = &mut self.values[register as usize];
         if lanes == u32::MAX {

@@ -9,55 +9,55 @@ use super::shared::{Accessor, Shared};
 use tilewright_kernel::Counts;
 use tilewright_target::TargetDescription;
 
-/// The operation of an instruction: its effect on the registers, memories and control flow of a warp.
+/// A decoded instruction: its effect on the registers, memories and control flow of a warp.
 pub(crate) trait Operation: Send + Sync {
     /// Executes the operation for the lanes in [`Running::active`].
     fn execute(&self, warp: &mut Running<'_>) -> Result<Next, DeviceFaultKind>;
 
-    /// Returns the steps (instructions of the program) that lanes may jump to.
+    /// Returns the steps (indices of instructions in the program) that are possible targets of the operation's branch.
     fn targets(&self) -> &[u32] {
         &[]
     }
 
-    /// Returns how lanes leave the sequence of steps at this operation; [`Leaves::Never`] if they may continue with the
-    /// next step.
+    /// Returns how all lanes leave the straight-line sequence at this operation; [`Leaves::Never`] if some may continue
+    /// with the next instruction.
     fn leaves(&self) -> Leaves {
         Leaves::Never
     }
 }
 
-/// The way in which all lanes that execute an instruction leave the sequence of steps, so that the next step does not
-/// follow.
+/// How all lanes that execute an instruction leave the straight-line sequence of instructions. Used to find
+/// reconvergence points.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Leaves {
-    /// The step after the instruction may follow.
+    /// Execution may continue with the next instruction.
     Never,
-    /// All lanes that execute the instruction jump.
+    /// All lanes that execute the instruction branch.
     Branches,
     /// All lanes that execute the instruction exit.
     Ends,
-    /// The instruction always faults.
+    /// The instruction always faults, so no lane continues.
     Faults,
 }
 
-/// Control flow of a warp after an instruction.
+/// The control flow of a warp after an instruction. A step is the index of an instruction in the program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Next {
-    /// The warp continues with the next step.
+    /// The warp continues with the next instruction.
     Continue,
-    /// The lanes that executed the instruction jump to this step; the others continue with the next step.
+    /// The lanes that executed the instruction branch to this step; the others continue with the next instruction.
     Jump(u32),
-    /// Each lane that executed the instruction jumps to its own step.
+    /// Each lane that executed the instruction branches to the step in its entry.
     Scatter(Box<[u32; LANES]>),
     /// The lanes that executed the instruction exit.
     End,
-    /// The warp waits at a barrier of the block.
+    /// The warp arrives at a barrier of its block and waits there.
     Wait(Arrival),
-    /// The warp continues with the next step after other warps have run.
+    /// The warp lets other warps run, then continues with the next instruction.
     Yield,
 }
 
-/// The arrival of a warp at a barrier of the warp's block.
+/// A warp's arrival at a barrier of its block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Arrival {
     pub(crate) barrier: u32,
@@ -76,12 +76,12 @@ pub(crate) struct Running<'a> {
     pub(crate) alive: u32,
     pub(crate) warp: u32,
     pub(crate) step: u32,
-    /// Number of barriers that the warp has passed; accesses are recorded with it.
+    /// Number of barriers that the warp has passed; each access to shared memory is recorded with it to find races.
     pub(crate) epoch: &'a mut u32,
     pub(crate) pending_copies: &'a mut PendingCopies,
-    /// Groups of bulk copies from shared memory, for each lane.
+    /// Bulk groups of copies from shared memory, one entry for each lane.
     pub(crate) groups: &'a mut [Groups; LANES],
-    /// Ranges of shared memory that the warp's MMAs in flight read.
+    /// Ranges of shared memory that warpgroup MMAs of the warp in flight read.
     pub(crate) reads: &'a mut Reads,
     /// Local memory of the warp: the bytes of lane 0, then those of lane 1, and so on.
     pub(crate) local: &'a mut [u8],
@@ -95,7 +95,7 @@ pub(crate) struct Running<'a> {
 }
 
 impl Running<'_> {
-    /// Returns the indices of the lanes that execute the instruction.
+    /// Returns the indices of the active lanes: those that execute the instruction.
     pub(crate) fn lanes(&self) -> impl Iterator<Item = usize> + use<> {
         let active = self.active;
         (0..LANES).filter(move |lane| active >> lane & 1 == 1)
@@ -105,8 +105,8 @@ impl Running<'_> {
         Accessor { warp: self.warp as u8, lane: lane as u8, epoch: *self.epoch, step: self.step, atomic: false }
     }
 
-    /// Returns a register of a lane. An undefined register is a fault; `what` describes the value that depends on the
-    /// register.
+    /// Returns the value of a register in a lane. Returns a fault if the lane has not written the register; `what`
+    /// describes the value in the fault's message.
     pub(crate) fn read_defined(&self, register: u32, lane: usize, what: &'static str) -> Result<u64, DeviceFaultKind> {
         if self.registers.is_defined(register, lane) {
             return Ok(self.registers.get(register, lane));
@@ -130,7 +130,8 @@ impl Running<'_> {
         Err(DeviceFaultKind::Divergent { members, active: self.active })
     }
 
-    /// Returns the member mask in a register; all executing lanes must have the same mask.
+    /// Returns the member mask in a register (the lanes that must execute an instruction together). It must be equal in
+    /// all active lanes, and exactly its lanes must be active; otherwise returns a fault.
     pub(crate) fn members(&self, register: u32) -> Result<u32, DeviceFaultKind> {
         let mut members = None;
         for lane in self.lanes() {
@@ -143,8 +144,8 @@ impl Running<'_> {
         self.check_convergent(members).map(|()| members)
     }
 
-    /// Returns the value of a register that must be uniform over the executing lanes; `what` names the value in the
-    /// fault's message.
+    /// Returns the value of a register that must be equal in all active lanes; otherwise returns a fault, whose message
+    /// names the value by `what`.
     pub(crate) fn read_uniform(&self, register: u32, what: &'static str) -> Result<u64, DeviceFaultKind> {
         let mut same = None;
         for lane in self.lanes() {

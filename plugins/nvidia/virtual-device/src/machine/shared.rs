@@ -1,4 +1,5 @@
-//! Shared memory of a block: its bytes, the last access to each byte, and asynchronous operations on them.
+//! Shared memory of a block: its bytes, the last accesses to each byte, and asynchronous operations on the bytes. It
+//! detects races.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -7,7 +8,7 @@ use tilewright_target::Direction;
 use super::in_flight::{Mbarrier, PendingBulkLoad};
 use super::{DeviceFaultKind, PtxSpace};
 
-/// The lane and the instruction of an access.
+/// The lane and the instruction that access shared memory.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Accessor {
     pub(crate) warp: u8,
@@ -18,10 +19,10 @@ pub(crate) struct Accessor {
     pub(crate) atomic: bool,
 }
 
-/// The last load or store of a byte.
+/// The last load, or the last store, of one byte of shared memory.
 #[derive(Debug, Clone, Copy, Default)]
 struct Record {
-    /// Number of barriers of the whole block before the access, plus one; zero if there was no access.
+    /// Number of barriers of the whole block before the access, plus one; zero if the byte was never accessed.
     generation: u32,
     epoch: u32,
     step: u32,
@@ -30,7 +31,7 @@ struct Record {
     atomic: bool,
 }
 
-/// The warp or lane index in a [`Record`] that stands for accesses of several warps or lanes.
+/// Value of `warp` or `lane` in a [`Record`] that stands for accesses by several warps or lanes.
 const SEVERAL: u8 = u8::MAX;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -43,7 +44,7 @@ struct State {
     is_mbarrier: bool,
 }
 
-/// Shared memory of one block.
+/// Shared memory of one block, with the state that detects races.
 #[derive(Debug)]
 pub(crate) struct Shared {
     bytes: Vec<u8>,
@@ -51,13 +52,13 @@ pub(crate) struct Shared {
     writes: Vec<Record>,
     reads: Vec<Record>,
     generation: u32,
-    /// Whether warps also synchronize by other means than barriers of the whole block. If true, races between warps are
-    /// not reported.
+    /// Whether warps have also synchronized by other means than barriers of the whole block. If true, races between
+    /// warps are not reported, since the order of the accesses is unknown.
     other_orders: bool,
-    /// Whether several lanes may store to an address by one instruction without synchronization.
+    /// Whether several lanes may store to the same address by one instruction without synchronization.
     replicated_stores: bool,
     pub(super) mbarriers: BTreeMap<u64, Mbarrier>,
-    /// Bulk copies in flight that arrive at each mbarrier, by its address, the oldest first.
+    /// Bulk copies in flight by the address of the mbarrier at which they arrive, the oldest first.
     pub(super) arriving: BTreeMap<u64, VecDeque<PendingBulkLoad>>,
 }
 
@@ -76,7 +77,7 @@ impl Shared {
         }
     }
 
-    /// Resets the shared memory for another block.
+    /// Resets the shared memory for the next block of the grid.
     pub(super) fn clear(&mut self) {
         self.state.fill(State::default());
         self.writes.fill(Record::default());
@@ -87,12 +88,12 @@ impl Shared {
         self.arriving.clear();
     }
 
-    /// Records a barrier of the whole block.
+    /// Records a barrier of all warps of the block, which orders all earlier accesses before all later ones.
     pub(super) fn record_block_barrier(&mut self) {
         self.generation += 1;
     }
 
-    /// Records a synchronization of some warps of the block; from then on, races between warps are not reported.
+    /// Records a synchronization of only some warps of the block; from then on, races between warps are not reported.
     pub(crate) fn record_partial_barrier(&mut self) {
         self.other_orders = true;
     }
@@ -138,8 +139,8 @@ impl Shared {
         Ok(())
     }
 
-    /// Stores the bytes `from` at an address for the lane `who`. Unless `is_defined`, the bytes are marked as never
-    /// written.
+    /// Stores bytes at an address for the lane `who`. If not `is_defined`, the bytes become uninitialized: a later load
+    /// of them is a fault.
     pub(crate) fn store(
         &mut self,
         address: u64,
@@ -170,8 +171,8 @@ impl Shared {
         Ok(())
     }
 
-    /// Marks bytes as being written by an asynchronous copy of the lane `who`: no thread may access them before the
-    /// copy completes.
+    /// Marks bytes as being written by an asynchronous copy of the lane `who`, so that any access before the copy
+    /// completes is a fault.
     pub(super) fn send(&mut self, address: u64, bytes: u64, who: &Accessor) -> Result<(), DeviceFaultKind> {
         for at in self.range(Direction::Store, address, bytes, who)? {
             self.check_accessible(at, who)?;
@@ -187,7 +188,7 @@ impl Shared {
         Ok(())
     }
 
-    /// Completes an asynchronous copy: writes its bytes `from` as if the lane `who` stored them now.
+    /// Completes an asynchronous copy: writes its data as a store by the lane `who` would.
     pub(super) fn land(&mut self, address: u64, from: &[u8], who: &Accessor) {
         for (at, &byte) in (address as usize..).zip(from) {
             self.bytes[at] = byte;
@@ -196,7 +197,8 @@ impl Shared {
         }
     }
 
-    /// Marks bytes as being read by an asynchronous operation that begins, or removes the mark when the operation ends.
+    /// Marks bytes as being read by an asynchronous operation if `begins`, or removes the mark when the operation has
+    /// ended.
     pub(super) fn track_async_read(&mut self, address: u64, bytes: u64, begins: bool) {
         let range = address as usize..(address + bytes) as usize;
         self.state.get_mut(range).unwrap_or_default().iter_mut().for_each(|state| {
@@ -212,7 +214,7 @@ impl Shared {
         }
     }
 
-    /// Makes the eight bytes at `address` an mbarrier if `is_mbarrier`, otherwise plain bytes that were never written.
+    /// Makes the eight bytes at `address` an mbarrier if `is_mbarrier`; otherwise makes them plain uninitialized bytes.
     pub(super) fn reserve(&mut self, address: u64, is_mbarrier: bool, who: &Accessor) -> Result<(), DeviceFaultKind> {
         for at in self.range(Direction::Store, address, 8, who)? {
             self.state[at] = State { is_mbarrier, ..State::default() };
@@ -237,7 +239,7 @@ impl Shared {
         Record { generation: self.generation, epoch, step, warp, lane, atomic }
     }
 
-    /// Whether an earlier access and the access by `who` race: no synchronization orders them.
+    /// Whether no synchronization orders an earlier access before the access by `who`, so that they race.
     fn races(&self, earlier: &Record, who: &Accessor) -> bool {
         if earlier.generation != self.generation || earlier.atomic && who.atomic {
             return false;

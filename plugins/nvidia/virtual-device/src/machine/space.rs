@@ -1,8 +1,8 @@
-//! Memory spaces, and the ranges (windows) of generic addresses that they have.
+//! PTX memory spaces, and the range of generic addresses (window) of each.
 
 use std::fmt;
 
-/// A memory space of PTX.
+/// A memory space of PTX, as modifiers such as `.shared` name it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum PtxSpace {
@@ -31,7 +31,7 @@ impl fmt::Display for PtxSpace {
 }
 
 impl PtxSpace {
-    /// Returns the space that a modifier names, such as `global`; `None` for other words.
+    /// Returns the space that a modifier without its dot names, such as `global`; `None` for other modifiers.
     pub(crate) fn named(word: &str) -> Option<Self> {
         Some(match word {
             "global" | "const" => Self::Global,
@@ -42,7 +42,7 @@ impl PtxSpace {
         })
     }
 
-    /// Returns the first generic address of the space's window.
+    /// Returns the first generic address of the range (window) that maps to this space.
     pub(crate) fn window(self) -> u64 {
         match self {
             Self::Generic | Self::Global => 0,
@@ -64,5 +64,6 @@ impl PtxSpace {
     }
 }
 
-/// Log2 of the bytes of a space's window in the generic addresses; windows lie far above all buffers of global memory.
+/// Log2 of the size in bytes of each space's window of generic addresses. Windows lie far above all buffers of global
+/// memory.
 pub(super) const WINDOW_BITS: u32 = 56;

@@ -1,20 +1,20 @@
-//! The reconvergence stack of a warp. Lanes that diverge reconverge at the step that the program gives for the
-//! diverging instruction ([`Program::reconvergence`]).
+//! The reconvergence stack of a warp. Lanes that diverge at an instruction reconverge at the step (index of an
+//! instruction) that [`Program::reconvergence`] has for it.
 //!
 //! [`Program::reconvergence`]: super::super::program::Program::reconvergence
 
 use super::registers::LANES;
 
-/// Lanes of a warp that execute the same steps together.
+/// Lanes of a warp that execute the same instructions together, from step `step` (index of an instruction) on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Path {
     step: u32,
-    /// Step at which these lanes reconverge with the path below on the stack.
+    /// Step at which these lanes reconverge with the entry below this one on the stack.
     reconvergence: u32,
     lanes: u32,
 }
 
-/// The stack of a warp's paths; the last path runs.
+/// The reconvergence stack of a warp; the last entry is executing.
 #[derive(Debug)]
 pub(super) struct Stack {
     paths: Vec<Path>,
@@ -28,7 +28,8 @@ impl Stack {
         Self { paths: vec![Path { step: 0, reconvergence: END, lanes }] }
     }
 
-    /// Returns the next step, and the mask of lanes that execute it; `None` if all lanes have exited.
+    /// Returns the next step (index of an instruction) and the mask of lanes that execute it; `None` if all lanes have
+    /// exited. Removes entries whose lanes have reconverged.
     pub(super) fn top(&mut self) -> Option<(u32, u32)> {
         while let Some(path) = self.paths.last() {
             if path.lanes != 0 && (path.step != path.reconvergence || self.paths.len() == 1) {
@@ -50,8 +51,8 @@ impl Stack {
         }
     }
 
-    /// Moves some of the running lanes to the step `target`; the other lanes continue with the next step. They
-    /// reconverge at `reconvergence`.
+    /// Branches: moves the lanes of the mask `lanes` to the step `target`, while the other running lanes continue with
+    /// the next step. They reconverge at the step `reconvergence`.
     pub(super) fn jump(&mut self, lanes: u32, target: u32, reconvergence: u32) {
         let Some(path) = self.paths.last_mut() else { return };
         if path.lanes == lanes {
@@ -62,7 +63,8 @@ impl Stack {
         self.diverge(&[(lanes, target), (!lanes, next)], reconvergence);
     }
 
-    /// Moves each of the given lanes to its own step; the other lanes continue. All reconverge at `reconvergence`.
+    /// Moves each lane of the mask `lanes` to its step in `targets`; the other running lanes continue with the next
+    /// step. All reconverge at the step `reconvergence`.
     pub(super) fn scatter(&mut self, lanes: u32, targets: &[u32; LANES], reconvergence: u32) {
         let Some(&path) = self.paths.last() else { return };
         let mut groups: Vec<(u32, u32)> = Vec::new();
@@ -84,7 +86,7 @@ impl Stack {
         let Some(path) = self.paths.last_mut() else { return };
         let (all, below) = (path.lanes, path.reconvergence);
         if below == reconvergence && !is_last {
-            // The path below already waits at this reconvergence step, with all lanes of the path that diverges.
+            // The entry below already has this reconvergence step and all lanes of the diverging entry.
             self.paths.pop();
         } else {
             path.step = reconvergence;
@@ -94,8 +96,8 @@ impl Stack {
         }
     }
 
-    /// Switches to another path that does not reconverge with the running one before the end of the program; returns
-    /// whether there was one.
+    /// Switches to another entry of the stack that reconverges with the running one only at the end of the program.
+    /// Returns whether such an entry exists.
     pub(super) fn rotate(&mut self) -> bool {
         let Some(first) = self.paths.iter().skip(1).position(|path| path.reconvergence == END && path.lanes != 0)
         else {
@@ -110,7 +112,7 @@ impl Stack {
         true
     }
 
-    /// Removes the lanes of a mask, which exit.
+    /// Removes the lanes of a mask from all entries, because they exit.
     pub(super) fn end(&mut self, lanes: u32) {
         self.paths.iter_mut().for_each(|path| path.lanes &= !lanes);
     }

@@ -1,5 +1,5 @@
-//! Tensor maps as the bytes of a kernel parameter, and the locations of a box's elements in global and shared memory.
-//! The hardware's encoding is not published; the encoding here begins with its own magic number. Source: PTX ISA,
+//! Encodes tensor maps (`CUtensorMap`) as kernel parameters, and locates the elements of a box in global and shared
+//! memory. Since the hardware's encoding is not published, this encoding is the virtual device's own. Source: PTX ISA,
 //! "Tensors"; CUDA driver API, `cuTensorMapEncodeTiled`.
 
 use tilewright_kernel::{MAX_RANK, Outside};
@@ -8,39 +8,40 @@ use tilewright_plugin::EncodedMap;
 /// Number of bytes of a tensor map.
 pub(crate) const MAP_BYTES: usize = 128;
 
-/// The first 64-bit word of an encoded tensor map.
+/// The first 64-bit word of an encoded tensor map, by which it is recognized.
 const MAGIC: u64 = 0x7469_6c65_6d61_7031;
 
-/// A tensor in global memory, with the box and swizzle of its tensor map.
+/// The contents of a tensor map: a tensor in global memory, and the box and swizzle of copies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Tensor {
     pub(crate) address: u64,
     pub(crate) sizes: [u64; MAX_RANK],
-    /// Distance in bytes between adjacent elements along each axis.
+    /// Distance in bytes between adjacent elements along each axis, the contiguous axis first.
     pub(crate) strides: [u64; MAX_RANK],
     pub(crate) box_sizes: [u64; MAX_RANK],
     pub(crate) rank: usize,
     pub(crate) element_bytes: u64,
-    /// The swizzle mode, a value of `CUtensorMapSwizzle`.
+    /// The swizzle mode as in `CUtensorMapSwizzle`: 0 for none, then 32, 64 and 128 bytes.
     pub(crate) mode: u64,
-    /// Byte that fills elements of a box outside of the tensor.
+    /// Fill byte for elements of a box that are outside of the tensor: 0, or 0xff for NaN.
     pub(crate) outside: u8,
-    /// The type of the elements, by its code in PTX ISA, "tensormap.replace", plus one; 0 if it is unknown.
+    /// The element type's code in PTX ISA, "tensormap.replace", plus one; 0 if the type is unknown.
     pub(crate) element_code: u8,
 }
 
-/// One element of a box: its locations in shared memory and in the tensor.
+/// One element of a box, with its addresses in shared and in global memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Piece {
-    /// Address of the element in shared memory, after the swizzle.
+    /// Address of the element in shared memory, with the swizzle applied.
     pub(crate) at: u64,
-    /// Address of the element in global memory; `None` outside of the tensor.
+    /// Address of the element in global memory; `None` if the element is outside of the tensor.
     pub(crate) address: Option<u64>,
 }
 
 impl Tensor {
-    /// Returns the tensor at `address` with these sizes and strides, as the tensor map `of` that the kernel was
-    /// compiled for describes it.
+    /// Returns the tensor map for a tensor at `address` with these sizes and strides (in bytes). `of` has the
+    /// properties that were fixed when the kernel was compiled: rank, box and swizzle. Returns an error message if the
+    /// map is invalid.
     pub(crate) fn new(
         of: &EncodedMap,
         address: u64,
@@ -81,7 +82,7 @@ impl Tensor {
     pub(crate) fn to_bytes(self) -> [u8; MAP_BYTES] {
         let packed = |numbers: &[u64], bits: u32| numbers.iter().rev().fold(0, |word, &number| word << bits | number);
         let small = [self.rank as u64, self.element_bytes, self.mode, self.outside.into(), self.element_code.into()];
-        // A box has at most 256 elements along an axis, so a size minus one fits a byte.
+        // A box has 1 to 256 elements along an axis, so each size fits 16 bits.
         let [first, others @ ..] = self.box_sizes;
         let head = [MAGIC, self.address, packed(&small, 8), first, packed(&others, 16)];
         let words = head.into_iter().chain(self.sizes).chain(self.strides);
@@ -93,7 +94,7 @@ impl Tensor {
         bytes
     }
 
-    /// Decodes the bytes of a tensor map; `None` if they are not in this encoding.
+    /// Decodes the bytes of a tensor map; `None` if they do not begin with [`MAGIC`].
     pub(crate) fn from_bytes(bytes: &[u8; MAP_BYTES]) -> Option<Self> {
         let mut words = [0; MAP_BYTES / 8];
         for (word, bytes) in words.iter_mut().zip(bytes.chunks_exact(8)) {
@@ -114,20 +115,21 @@ impl Tensor {
         Some(Self { address, sizes, strides, box_sizes, rank, element_bytes, mode, outside, element_code })
     }
 
-    /// Returns a map whose fields are all still to be replaced, as the device makes it from 128 zeros.
+    /// Returns a tensor map with all fields unset. Kernels create maps from 128 zero bytes and then replace every
+    /// field.
     pub(crate) fn blank() -> Self {
         let none = [0; MAX_RANK];
         let (sizes, strides, box_sizes) = (none, none, none);
         Self { address: 0, sizes, strides, box_sizes, rank: 0, element_bytes: 0, mode: 0, outside: 0, element_code: 0 }
     }
 
-    /// Returns the name of the elements' type; `None` if the map does not say it.
+    /// Returns the PTX name of the element type, such as `f16`; `None` if it is unknown.
     pub(crate) fn element(&self) -> Option<&'static str> {
         ELEMENTS.get(usize::from(self.element_code).checked_sub(1)?).map(|&(name, _)| name)
     }
 
-    /// Replaces a field, given by its name in PTX ISA, "tensormap.replace"; `axis` is the number of the axis for the
-    /// fields that have one. An error message if the value is not supported.
+    /// Replaces one field, by its name in PTX ISA, "tensormap.replace". `axis` is the axis of fields that have one
+    /// value for each axis. Returns an error message if the value is not supported.
     pub(crate) fn replace(&mut self, field: &str, axis: usize, value: u64) -> Result<(), String> {
         let wrong = || format!("`{field}` of a tensor map: {value:#x} is not supported");
         if axis >= MAX_RANK {
@@ -150,7 +152,7 @@ impl Tensor {
         match field {
             "rank" => self.rank = value as usize + 1,
             "global_address" => self.address = value,
-            // The stride along the first axis is the size of an element.
+            // The stride along axis 0 is implied by the element size, so `global_stride` starts at axis 1.
             "global_stride" => self.strides[axis + 1] = value,
             "global_dim" => self.sizes[axis] = value,
             "box_dim" => self.box_sizes[axis] = value,
@@ -171,8 +173,8 @@ impl Tensor {
         self.box_sizes.iter().take(self.rank).fold(self.element_bytes, |bytes, &size| bytes.saturating_mul(size))
     }
 
-    /// Returns the elements of the box that starts at the coordinates `origin` and lies at address `to` of shared
-    /// memory.
+    /// Returns the elements of a box. `origin` has the tensor coordinates of its first element; `to` is its address in
+    /// shared memory.
     pub(crate) fn pieces(&self, origin: &[i32], to: u64) -> impl Iterator<Item = Piece> + use<'_> {
         let mut begin = [0i64; MAX_RANK];
         begin.iter_mut().zip(origin).for_each(|(destination, &at)| *destination = at.into());
@@ -189,15 +191,16 @@ impl Tensor {
         })
     }
 
-    /// Returns the swizzled address: the number of the 128-byte line permutes the 16-byte chunks of a row of 32, 64 or
-    /// 128 bytes.
+    /// Applies the swizzle to an address in shared memory: the index of the 128-byte line permutes the 16-byte chunks
+    /// of a row of 32, 64 or 128 bytes.
     fn mixed(&self, address: u64) -> u64 {
         let chunks = (1 << self.mode) - 1;
         address ^ ((address >> 7 & chunks) << 4)
     }
 }
 
-/// The types of elements, by their codes in PTX ISA, "tensormap.replace", without those of packed elements.
+/// The element types with their sizes in bytes, in the order of their codes in PTX ISA, "tensormap.replace"; sub-byte
+/// types are left out.
 const ELEMENTS: [(&str, u64); 13] = [
     ("u8", 1),
     ("u16", 2),
@@ -214,7 +217,7 @@ const ELEMENTS: [(&str, u64); 13] = [
     ("tf32", 4),
 ];
 
-/// Returns the bytes of an element by the code of its type.
+/// Returns the size in bytes of the element type with this code; `None` for unknown codes.
 fn element_bytes(code: u64) -> Option<u64> {
     ELEMENTS.get(code as usize).map(|&(_, bytes)| bytes)
 }

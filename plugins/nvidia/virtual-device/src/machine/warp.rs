@@ -1,4 +1,4 @@
-//! One warp of a block: its reconvergence stack, registers, local memory and copies in flight.
+//! One warp of a block: its reconvergence stack, registers, local memory and asynchronous operations in flight.
 
 use tilewright_kernel::Counts;
 use tilewright_target::TargetDescription;
@@ -11,7 +11,7 @@ use super::stack::Stack;
 use super::{Arrival, DeviceFault, DeviceFaultKind, Global, Next, Running};
 use crate::program::{Program, Special, Step};
 
-/// The execution state of a warp.
+/// Whether a warp can run, waits at a barrier, or has exited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum WarpState {
     Runs,
@@ -19,10 +19,10 @@ pub(super) enum WarpState {
     Finished,
 }
 
-/// A warp of the running block.
+/// A warp of the block that runs.
 pub(super) struct Warp {
     number: u32,
-    /// Mask of the lanes that the warp has.
+    /// Mask of the lanes that exist; the last warp of a block may have fewer than 32.
     lanes: u32,
     stack: Stack,
     registers: Registers,
@@ -45,14 +45,14 @@ pub(super) struct BlockContext<'a> {
     pub(super) global: &'a mut Global,
     pub(super) transactions: &'a mut [u64; 2],
     pub(super) printed: &'a mut Vec<String>,
-    /// Number of instructions that all warps together may still execute in this launch.
+    /// Number of instructions that all warps of the launch together may still execute.
     pub(super) steps_left: &'a mut u64,
     pub(super) most_steps: u64,
-    /// For each step of the program, how often a warp has issued it.
+    /// Number of times that each step (index of an instruction) was issued, summed over warps.
     pub(super) issued: &'a mut [u64],
 }
 
-/// Number of instructions after which a warp that does not wait yields to the other warps.
+/// Number of instructions after which a running warp lets other warps of the block run.
 const TIME_SLICE: u32 = 100_000;
 
 impl Warp {
@@ -77,7 +77,7 @@ impl Warp {
         }
     }
 
-    /// Resets the warp for the block with this index.
+    /// Resets the warp to start the kernel in the block with this index.
     pub(super) fn begin(&mut self, program: &Program, launch: &Launch<'_>, block: [u32; 3]) {
         self.stack = Stack::new(self.lanes);
         self.pending_copies.clear();
@@ -128,13 +128,13 @@ impl Warp {
         })
     }
 
-    /// Lets the warp continue after a barrier that it waited at has completed.
+    /// Continues the warp: the barrier that it waited at has completed.
     pub(super) fn released(&mut self) {
         self.epoch += 1;
         self.standing = WarpState::Runs;
     }
 
-    /// Runs the warp until it waits, exits or has executed [`TIME_SLICE`] instructions.
+    /// Runs the warp until it waits at a barrier, exits or has executed [`TIME_SLICE`] instructions.
     pub(super) fn run(&mut self, around: &mut BlockContext<'_>) -> Result<(), Box<DeviceFault>> {
         let mut waited = 0;
         for _ in 0..TIME_SLICE {
@@ -142,7 +142,7 @@ impl Warp {
                 return self.end(around);
             };
             let Some(step) = around.program.steps.get(number as usize) else {
-                // A kernel exits after its last instruction.
+                // A kernel may end without `exit`: lanes exit after the last instruction.
                 self.stack.end(lanes);
                 continue;
             };
@@ -152,8 +152,8 @@ impl Warp {
                 .ok_or_else(|| self.fault(around, number, DeviceFaultKind::Steps(around.most_steps)))?;
             let (active, next) = match self.step(around, number, step, lanes) {
                 Ok(next) => next,
-                // The warp's other paths run first: lanes that exit need not arrive, and lanes that arrive later
-                // complete the set.
+                // Diverged lanes run first, because the fault may be premature: lanes that exit need not take part, and
+                // others may still arrive at the instruction.
                 Err(DeviceFaultKind::Divergent { .. }) if waited < LANES && self.stack.rotate() => {
                     waited += 1;
                     continue;
@@ -180,8 +180,8 @@ impl Warp {
         Box::new(DeviceFault { kernel: around.program.name.clone(), line, opcode, block, warp, kind })
     }
 
-    /// Executes one instruction for those of the lanes `lanes` whose guard predicate holds. Returns these lanes, and
-    /// the control flow after the instruction.
+    /// Executes one instruction for the lanes of the mask `lanes` whose guard predicate is true. Returns the mask of
+    /// these lanes, and the control flow after the instruction.
     fn step(
         &mut self,
         around: &mut BlockContext<'_>,
@@ -209,8 +209,8 @@ impl Warp {
         step.operation.execute(&mut self.running(around, number, active)).map(|next| (active, next))
     }
 
-    /// Returns the state of the warp and its block for the operation of step number `step`, which the lanes `active`
-    /// execute.
+    /// Returns the state of the warp and its block for the instruction with index `step`, which the lanes of the mask
+    /// `active` execute.
     fn running<'a>(&'a mut self, around: &'a mut BlockContext<'_>, step: u32, active: u32) -> Running<'a> {
         Running {
             registers: &mut self.registers,
@@ -233,8 +233,8 @@ impl Warp {
         }
     }
 
-    /// Ends the warp after all lanes have exited, and their bulk copies; a fault if a lane has not waited until a
-    /// copy's source was read.
+    /// Ends the warp after all its lanes have exited, and completes their bulk copies. Returns a fault if a lane has
+    /// not waited until a copy's source was read.
     fn end(&mut self, around: &mut BlockContext<'_>) -> Result<(), Box<DeviceFault>> {
         let mut running = self.running(around, u32::MAX, self.lanes);
         let result = running.lanes().try_for_each(|lane| running.bulk_end(lane));
@@ -242,8 +242,8 @@ impl Warp {
         result.map_err(|kind| self.fault(around, u32::MAX, kind))
     }
 
-    /// Moves the lanes to their next steps, by the control flow `next` after an instruction that the lanes `active`
-    /// executed. Returns the warp's new state if the warp stops running, `None` if it runs on.
+    /// Applies the control flow `next` after an instruction that the lanes of the mask `active` executed. Returns the
+    /// new state if the warp stops running, otherwise `None`.
     fn go(&mut self, next: Next, active: u32, reconvergence: u32) -> Option<WarpState> {
         match next {
             Next::Continue => self.stack.follow(),

@@ -1,4 +1,4 @@
-//! Decodes the statements of a kernel to steps, the instructions of an executable program.
+//! Decodes the statements of a kernel to an executable program.
 
 use tilewright_target::Instruction as InstructionRow;
 
@@ -13,7 +13,8 @@ use crate::machine::{Lanes, Leaves, Operation, PtxSpace};
 use crate::rows::ROWS;
 use crate::text::{Instruction, Kernel, PtxError, PtxModule, Statement, Variable};
 
-/// Decodes a kernel of a module to a program. `addresses` are the addresses of the module's global variables.
+/// Decodes a kernel of a module to a program. `addresses` has the addresses of the module's global variables;
+/// `instructions` is the target's instruction table.
 ///
 /// # Errors
 /// [`PtxError`] with the line of an unknown or invalid statement.
@@ -41,11 +42,11 @@ struct Decoder<'a> {
     instructions: &'a [InstructionRow],
     register_file: RegisterFile,
     steps: Vec<Step>,
-    /// Indices of the scopes around the current statement, and the number of scopes that have been opened so far.
+    /// Indices of the scopes around the current statement, the innermost last, and the number of scopes opened so far.
     open: Vec<usize>,
     opened: usize,
     shared: u64,
-    /// Variables in dynamic shared memory: each variable's name and its alignment in bytes.
+    /// Variables in dynamic shared memory, with the alignment of each in bytes.
     dynamic: Vec<(String, u64)>,
     local: u64,
 }
@@ -93,7 +94,7 @@ impl<'a> Decoder<'a> {
             }
             Statement::Registers { line, ty, name, count } => self.registers(*line, ty, name, *count)?,
             Statement::Variable(variable) => self.variable(variable)?,
-            // A register that is undefined on purpose holds zero.
+            // A register that LLVM leaves undefined on purpose may be read; it holds zero.
             Statement::Undefined(name) => self.undefined(name),
             Statement::Alias { line, name, of } => {
                 let unknown = || PtxError::new(*line, format!("`{of}` is not a parameter"));
@@ -127,13 +128,14 @@ impl<'a> Decoder<'a> {
         let unknown = || PtxError::new(variable.line, format!("a kernel has no variables of `.{}`", variable.space));
         let (space, end) = match variable.space.as_str() {
             "shared" => (PtxSpace::Shared, &mut self.shared),
-            // Parameters of calls are in local memory too.
+            // Variables that hold call parameters are in local memory, too.
             "local" | "param" => (PtxSpace::Local, &mut self.local),
             _ => return Err(unknown()),
         };
         if variable.elements.is_none() {
             self.dynamic.push((variable.name.clone(), variable.alignment));
-            // Dynamic variables get addresses after all others; a placeholder stands for them until then.
+            // Variables of dynamic shared memory get their addresses after all static ones; until then they have a
+            // placeholder address.
             let entity = Entity::Memory { space, address: DYNAMIC };
             self.scope.declare(variable.name.clone(), entity);
             return Ok(());
@@ -192,7 +194,7 @@ impl<'a> Decoder<'a> {
                 ends: step.operation.leaves() == Leaves::Ends,
             })
             .collect();
-        // A constant near the placeholder is an address in dynamic shared memory.
+        // A constant near the placeholder is an address in dynamic shared memory; here it gets its final value.
         let constant = |(&value, &register): (&u64, &u32)| {
             let dynamic = value.wrapping_sub(DYNAMIC).wrapping_add(DYNAMIC_REACH) < 2 * DYNAMIC_REACH;
             (register, if dynamic { value.wrapping_sub(DYNAMIC).wrapping_add(shared_bytes) } else { value })
@@ -215,13 +217,13 @@ impl<'a> Decoder<'a> {
     }
 }
 
-/// Placeholder address of dynamic shared memory, until all static variables are known.
+/// Placeholder for the address of dynamic shared memory until the size of all static variables is known.
 const DYNAMIC: u64 = 0x7d79_6e61_6d69_6300;
 
-/// Distance from the placeholder address in bytes, within which a constant is an address in dynamic shared memory.
+/// A constant within this distance in bytes of the placeholder is an address in dynamic shared memory.
 const DYNAMIC_REACH: u64 = 1 << 20;
 
-/// Max registers of a kernel; each register takes 256 bytes in every warp.
+/// Maximum registers of a kernel; each register takes 256 bytes of host memory in every warp.
 const MOST_REGISTERS: u32 = 1 << 17;
 
 fn bytes(variable: &Variable) -> Result<u64, PtxError> {
@@ -234,8 +236,8 @@ fn bytes(variable: &Variable) -> Result<u64, PtxError> {
     Ok(elements * variable.element_bytes)
 }
 
-/// Decodes an instruction with `count` source operands whose lanes compute independently, each by the function that
-/// `computes` returns for the opcode.
+/// Decodes an instruction with `count` source operands whose lanes compute independently. `computes` returns the
+/// function that a lane applies to the operands, or `None` if it does not support the opcode.
 fn lanes(
     form: &Form<'_>,
     operands: &mut Operands<'_>,

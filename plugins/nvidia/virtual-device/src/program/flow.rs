@@ -1,28 +1,28 @@
-//! Computes the reconvergence points of diverged lanes: the immediate post-dominator of the step that they diverge at.
+//! Computes the reconvergence points of diverged lanes: the immediate post-dominator of the diverging instruction.
 
 use tilewright_target::dominators;
 
-/// Step index that stands for the end of the program, for lanes that do not reconverge earlier.
+/// Stands for the end of the program as a reconvergence point, if lanes do not reconverge earlier.
 pub(super) const END: u32 = u32::MAX;
 
-/// The successors of a step (an instruction of the program).
+/// The possible successors of one step (an instruction of the program).
 pub(super) struct Follows {
-    /// Steps that lanes may jump to from the step.
+    /// Steps that lanes may branch to from this step.
     pub(super) targets: Vec<u32>,
-    /// Whether lanes may continue with the next step.
+    /// Whether lanes may continue with the next step in order.
     pub(super) falls_through: bool,
     /// Whether lanes may exit at the step.
     pub(super) ends: bool,
 }
 
-/// Returns, for each step, the step at which lanes reconverge that diverge at it. Lanes diverge only at jumps, so the
-/// entries of other steps are unused.
+/// Returns, for each step (instruction), the step where lanes that diverge at it reconverge. Lanes diverge only at
+/// branches, so the entries of other steps are unused.
 pub(super) fn reconvergence_points(steps: &[Follows]) -> Vec<u32> {
     let graph = Graph::of(steps);
     let dominators = graph.post_dominators();
     let reconvergence = |step: usize| {
         let block_of_step = graph.block_of[step];
-        // A block from which the end is not reachable is its own post-dominator.
+        // `post_dominators` gives a block from which the end is unreachable itself as post-dominator.
         let block = Some(dominators[block_of_step]).filter(|&block| block != block_of_step);
         block.and_then(|block| graph.first.get(block)).copied().unwrap_or(END)
     };
@@ -34,7 +34,7 @@ struct Graph {
     block_of: Vec<usize>,
     /// The first step of each basic block.
     first: Vec<u32>,
-    /// Successors of each basic block; the end of the program is one more block.
+    /// Successors of each basic block. The end of the program is the last block.
     after: Vec<Vec<usize>>,
 }
 
@@ -65,7 +65,8 @@ impl Graph {
         Self { block_of, first, after }
     }
 
-    /// Returns the immediate post-dominator of each basic block; the block itself if the end is not reachable from it.
+    /// Returns the immediate post-dominator of each basic block; the block itself if the end of the program is
+    /// unreachable from it.
     fn post_dominators(&self) -> Vec<usize> {
         let end = self.first.len();
         let mut before = vec![Vec::new(); end + 1];

@@ -1,4 +1,4 @@
-//! The form of a row of the instruction table, and the matching of opcodes against rows.
+//! Rows of the table of PTX instructions, and matching of opcodes against them.
 
 use tilewright_target::{Instruction, nearest};
 
@@ -6,38 +6,39 @@ use super::operands::Operands;
 use super::types::Type;
 use crate::machine::Operation;
 
-/// A function that computes a lane's result from at most four operands.
+/// A function that computes a lane's result from at most four operand values; missing operands are zero.
 pub(crate) type Compute = Box<dyn Fn([u64; 4]) -> u64 + Send + Sync>;
 
-/// A row of the instruction table: an opcode's name, its possible modifiers and types, and its semantics.
+/// A row of the table of PTX instructions: an opcode's name, its permitted modifiers and types, and its semantics.
 pub(crate) struct Row {
     /// First words of the opcode, such as `add` or `shfl.sync`.
     pub(crate) name: &'static str,
-    /// Modifiers that may follow the name in any order, separated by blanks.
+    /// Permitted modifiers after the name, in any order, separated by spaces. `*` or `::` at the end makes one a
+    /// prefix.
     pub(crate) modifiers: &'static str,
-    /// Types that may follow the name, separated by blanks.
+    /// Permitted types after the name, separated by spaces.
     pub(crate) types: &'static str,
     pub(crate) semantics: Semantics,
 }
 
-/// The operation of a decoded instruction, or an error message.
+/// The executable operation of an instruction, or an error message.
 type Decoded = Result<Box<dyn Operation>, String>;
 
-/// The semantics of a row of the instruction table: how its instructions are decoded.
+/// How the instructions of a row are decoded to operations.
 pub(crate) enum Semantics {
-    /// Each lane computes its result from this many operands. The function returns `None` for an invalid combination of
-    /// modifiers and types.
+    /// Each lane computes its result alone, from this many operands. The function returns the computation, or `None`
+    /// for an invalid combination of modifiers and types.
     Lanes(usize, fn(&Form<'_>) -> Option<Compute>),
-    /// Any other operation of a warp; the function decodes an opcode and its operands.
+    /// Any other operation of a warp. The function decodes an opcode and its operands.
     Warp(fn(&Form<'_>, &mut Operands<'_>) -> Decoded),
 }
 
-/// An opcode that matches a row of the instruction table, split into its modifiers and types.
+/// An opcode that matches a row of the table of PTX instructions, split into modifiers (`words`) and types.
 pub(crate) struct Form<'a> {
     pub(crate) opcode: &'a str,
     pub(crate) words: Vec<&'a str>,
     pub(crate) types: Vec<Type>,
-    /// The target's instruction table, which has the layouts of matrix instructions.
+    /// The target's instruction table, which has the layouts of MMAs and of matrix moves.
     pub(crate) instructions: &'a [Instruction],
 }
 
@@ -46,7 +47,7 @@ impl<'a> Form<'a> {
         self.words.contains(&modifier)
     }
 
-    /// Returns the first type of the opcode; a type of 32 bits if the opcode has none.
+    /// Returns the first type in the opcode; `b32` if the opcode has none.
     pub(crate) fn ty(&self) -> Type {
         self.types.first().copied().or(Type::named("b32")).unwrap_or(Type {
             class: super::Class::Bits,
@@ -55,13 +56,13 @@ impl<'a> Form<'a> {
         })
     }
 
-    /// Returns `known` of the first modifier of the opcode for which `known` is not `None`; `None` if there is no such
-    /// modifier.
+    /// Returns the first result of `known` over the opcode's modifiers that is not `None`.
     pub(crate) fn find<T>(&self, known: impl Fn(&str) -> Option<T>) -> Option<T> {
         self.words.iter().find_map(|word| known(word))
     }
 
-    /// Matches an opcode against the rows of the instruction table; an error message if no row matches.
+    /// Finds the row of the table that an opcode matches, and splits the opcode. Returns an error message if no row
+    /// matches.
     pub(super) fn matched(
         rows: &'static [&'static [Row]],
         instructions: &'a [Instruction],
@@ -91,14 +92,14 @@ impl<'a> Form<'a> {
         Ok((row, form))
     }
 
-    /// Returns the error message for modifiers and types that do not go together.
+    /// Returns the error message for an invalid combination of modifiers and types.
     pub(crate) fn unknown(&self) -> String {
         format!("`{}`: this combination of modifiers and types is not supported", self.opcode)
     }
 }
 
-/// Whether the modifier `word` matches the pattern `known` of the instruction table. Patterns can be prefixes: `L1::`
-/// of cache hints, `m64n*` of shapes.
+/// Whether the modifier `word` matches `known`, an entry of the instruction table that permits all modifiers with a
+/// prefix: `L1::` permits all cache hints of L1, `m64n*` all shapes with M = 64.
 fn is_hint(known: &str, word: &str) -> bool {
     let begins = if known.ends_with("::") { Some(known) } else { known.strip_suffix('*') };
     begins.is_some_and(|begin| word.starts_with(begin))

@@ -1,18 +1,19 @@
-//! Inlines calls of functions that have a body in the module: a call becomes the function's statements in a scope of
-//! their own, in which the names of parameters and results stand for the variables of the call.
+//! Inlines calls of functions whose body is in the module: a call becomes the function's statements in a new scope,
+//! where the names of parameters and results are aliases of the call's variables.
 
 use crate::text::{Function, Guard, Instruction, Operand, PtxError, PtxModule, Statement};
 
-/// Max depth of calls; a deeper one is recursion.
+/// Maximum depth of nested calls; deeper nesting is reported as recursion.
 const MOST_DEPTH: usize = 32;
 
-/// Label at the end of an inlined function; no name of PTX begins so.
+/// Label at the end of an inlined function. No PTX name begins with `<`, so it cannot collide.
 const END: &str = "<end of the call>";
 
-/// Returns the statements of a kernel without calls of the module's functions.
+/// Returns the statements of a kernel after inlining the calls of functions whose body is in the module.
 ///
 /// # Errors
-/// [`PtxError`] if a function calls itself, or a call has other parameters or results than the function.
+/// Returns [`PtxError`] if a function calls itself, or if the number of a call's variables differs from the function's
+/// parameters and results.
 pub(super) fn inline_calls(module: &PtxModule, body: &[Statement]) -> Result<Vec<Statement>, PtxError> {
     let mut statements = Vec::with_capacity(body.len());
     append(module, body, 0, &mut statements)?;
@@ -45,12 +46,12 @@ fn is_return(instruction: &Instruction) -> bool {
     instruction.opcode == "ret" || instruction.opcode == "ret.uni"
 }
 
-/// Returns the branch to the end of the inlined function.
+/// Returns a branch to the end of an inlined function, which replaces its return instruction.
 fn branch(line: u32, guard: Option<Guard>) -> Instruction {
     Instruction { line, guard, opcode: "bra".to_owned(), operands: vec![Operand::Name(END.to_owned())] }
 }
 
-/// Returns the function with a body that an instruction calls; `None` if the module has no body of it.
+/// Returns the function that a call instruction names; `None` if the module has no body for it.
 fn callee<'a>(module: &'a PtxModule, call: &Instruction) -> Option<&'a Function> {
     call.operands.iter().find_map(|operand| match operand {
         Operand::Name(name) => module.functions.iter().find(|function| function.name == *name),
@@ -82,7 +83,7 @@ fn append_call(
     Ok(())
 }
 
-/// Returns the variables of a call, the results first.
+/// Returns the names of the variables that a call passes: for results first, then for parameters.
 fn actuals(call: &Instruction, function: &Function) -> Result<Vec<String>, PtxError> {
     let lists = call.operands.iter().filter_map(|operand| match operand {
         Operand::List(variables) => Some(variables),

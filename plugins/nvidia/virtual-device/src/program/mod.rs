@@ -1,5 +1,5 @@
-//! Executable programs: PTX with names resolved to registers and variables, labels to steps (indices of instructions),
-//! and instructions to operations.
+//! Executable programs: PTX after names are resolved to registers and variables, labels to steps (indices of
+//! instructions), and instructions to operations.
 //!
 //! This module may import `super::text`, `super::rows` (semantics of instructions) and `super::machine` (state of
 //! operations).

@@ -1,4 +1,5 @@
-//! Resolves the operands of one PTX instruction, for the functions that decode it.
+//! Resolves the operands of one PTX instruction to registers, addresses and constants, while the instruction is
+//! decoded.
 
 use std::collections::HashMap;
 
@@ -11,15 +12,15 @@ use crate::float::Rounding;
 use crate::machine::{Address, Destination, PtxSpace};
 use crate::text::{Instruction, Operand};
 
-/// The registers of a kernel: their number, and the registers with an initial value.
+/// The registers of a kernel: their number, and the registers that have an initial value.
 #[derive(Debug, Default)]
 pub(super) struct RegisterFile {
     pub(super) registers: u32,
     pub(super) constants: HashMap<u64, u32>,
     pub(super) specials: HashMap<Special, u32>,
-    /// Registers that may be read before they are written, because the code generator leaves them undefined on purpose.
+    /// Registers that may be read before they are written: LLVM marks them in the PTX text as undefined on purpose.
     pub(super) undefined: Vec<u32>,
-    /// Register of the carry flag; `None` if no instruction uses it.
+    /// Register that holds the carry flag; `None` if no instruction uses the flag.
     carry: Option<u32>,
 }
 
@@ -39,12 +40,12 @@ impl RegisterFile {
     }
 }
 
-/// The operands of one instruction, with the names that are visible at the instruction.
+/// The operands of one instruction, with the names and labels that are visible there.
 pub(crate) struct Operands<'a> {
     pub(super) instruction: &'a Instruction,
     pub(super) scope: &'a Scope,
     pub(super) labels: &'a Labels,
-    /// Index of the scope that contains the instruction.
+    /// Index of the scope `{...}` that contains the instruction.
     pub(super) block: usize,
     pub(super) addresses: &'a Addresses,
     pub(super) register_file: &'a mut RegisterFile,
@@ -55,7 +56,7 @@ impl Operands<'_> {
         self.instruction.operands.len()
     }
 
-    /// Returns an error message unless the number of operands is in the range.
+    /// Returns an error message unless the number of operands is in the range `counts`.
     pub(crate) fn expect(&self, counts: std::ops::RangeInclusive<usize>) -> Result<(), String> {
         if counts.contains(&self.count()) {
             return Ok(());
@@ -93,12 +94,12 @@ impl Operands<'_> {
         Some(self.register(name).map(|(register, bits)| Some(Destination { register, mask: mask(bits) })))
     }
 
-    /// Returns the destination register of an operand; `None` for `_`, which discards the result.
+    /// Returns the destination register of operand `index`; `None` for `_`, which discards the result.
     pub(crate) fn destination(&self, index: usize) -> Result<Option<Destination>, String> {
         self.find_destination(self.operand(index)?).unwrap_or_else(|| Err(self.wrong(index, "register")))
     }
 
-    /// Returns the destinations of an operand with one or two registers, `a` or `a|b`. An absent register and `_` are
+    /// Returns the destinations of operand `index`, which is `a` or `a|b`. A missing second register and `_` are
     /// `None`.
     pub(crate) fn destination_pair(&self, index: usize) -> Result<[Option<Destination>; 2], String> {
         let Operand::Pair(first, second) = self.operand(index)? else { return Ok([self.destination(index)?, None]) };
@@ -107,8 +108,8 @@ impl Operands<'_> {
         Ok([destination(first)?, destination(second)?])
     }
 
-    /// Returns the destinations of a register group `{a, b}`, or of a single operand; `None` for `_`, which discards
-    /// the result.
+    /// Returns the destinations of operand `index`, a register group `{a, b}` or a single register. `_`, which discards
+    /// the result, is `None`.
     pub(crate) fn destinations(&self, index: usize) -> Result<Vec<Option<Destination>>, String> {
         let Operand::Group(all) = self.operand(index)? else { return Ok(vec![self.destination(index)?]) };
         let destination =
@@ -116,19 +117,19 @@ impl Operands<'_> {
         all.iter().map(destination).collect()
     }
 
-    /// Whether an operand is a register group `{a, b}`.
+    /// Whether operand `index` is a register group `{a, b}`.
     pub(crate) fn is_group(&self, index: usize) -> bool {
         matches!(self.instruction.operands.get(index), Some(Operand::Group(_)))
     }
 
-    /// Returns the register of a source operand. A constant operand gets a register that holds its value as type `ty`.
+    /// Returns the register of source operand `index`. For a constant, it is a register that holds the constant,
+    /// converted to type `ty`.
     pub(crate) fn source(&mut self, index: usize, ty: Type) -> Result<u32, String> {
         let operand = self.operand(index)?.clone();
         self.source_of(&operand, ty).unwrap_or_else(|| Err(self.wrong(index, "register or constant")))
     }
 
-    /// Returns the registers of a group of source operands `{a, b}`, or of a single source operand; see
-    /// [`Self::source`].
+    /// Returns the registers of source operand `index`: a group `{a, b}` or a single operand; see [`Self::source`].
     pub(crate) fn sources(&mut self, index: usize, ty: Type) -> Result<Vec<u32>, String> {
         let Operand::Group(all) = self.operand(index)?.clone() else { return Ok(vec![self.source(index, ty)?]) };
         let source =
@@ -159,7 +160,7 @@ impl Operands<'_> {
         }
     }
 
-    /// Returns the memory space and the address of the variable with this name; `None` if the name is no variable.
+    /// Returns the memory space and the address of a variable; `None` if no variable has this name.
     fn variable(&self, name: &str) -> Option<(PtxSpace, u64)> {
         match self.scope.find(name) {
             Some(Entity::Memory { space, address }) => Some((space, address)),
@@ -168,7 +169,7 @@ impl Operands<'_> {
         }
     }
 
-    /// Returns an address operand `[base + offset]`.
+    /// Returns the address in operand `index`, `[base + offset]`.
     pub(crate) fn address(&mut self, index: usize) -> Result<Address, String> {
         match self.operand(index)?.clone() {
             Operand::Address { base, offset, more } if more.is_empty() => self.address_of(index, *base, offset),
@@ -179,8 +180,8 @@ impl Operands<'_> {
         }
     }
 
-    /// Returns a tensor operand `[map, {coordinates}]`: the address of its tensor map, and the registers of the
-    /// coordinates.
+    /// Returns the tensor in operand `index`, `[map, {coordinates}]`: the address of its tensor map, and the registers
+    /// with its coordinates, which have type `ty`.
     pub(crate) fn tensor(&mut self, index: usize, ty: Type) -> Result<(Address, Vec<u32>), String> {
         let Operand::Address { base, offset, more } = self.operand(index)?.clone() else {
             return Err(self.wrong(index, "tensor with coordinates"));
@@ -214,7 +215,7 @@ impl Operands<'_> {
         }
     }
 
-    /// Returns the register of the carry flag, which is created at first use.
+    /// Returns the register that holds the carry flag; creates it at first use.
     pub(crate) fn carry(&mut self) -> u32 {
         let register_file = &mut *self.register_file;
         *register_file.carry.get_or_insert_with(|| {
@@ -223,7 +224,7 @@ impl Operands<'_> {
         })
     }
 
-    /// Returns the register of a predicate operand, and whether the predicate is negated.
+    /// Returns the register of the predicate in operand `index`, and whether the predicate is negated.
     pub(crate) fn predicate(&mut self, index: usize) -> Result<(u32, bool), String> {
         match self.operand(index)?.clone() {
             Operand::Not(name) => Ok((self.register(&name)?.0, true)),
@@ -233,12 +234,12 @@ impl Operands<'_> {
         }
     }
 
-    /// Returns the register of the guard predicate with this name.
+    /// Returns the register of the guard predicate (`@name`) of an instruction.
     pub(super) fn guard(&self, name: &str) -> Result<u32, String> {
         self.register(name).map(|(register, _)| register)
     }
 
-    /// Returns the value of an operand that must be a constant.
+    /// Returns the value of operand `index`, which must be an integer constant.
     pub(crate) fn constant(&self, index: usize) -> Result<u64, String> {
         match self.operand(index)? {
             Operand::Integer(value) => Ok(*value),
@@ -246,7 +247,7 @@ impl Operands<'_> {
         }
     }
 
-    /// Returns the step (index of the instruction) that a label operand refers to.
+    /// Returns the step (index of an instruction) that the label in operand `index` refers to.
     pub(crate) fn label(&self, index: usize) -> Result<u32, String> {
         let Operand::Name(name) = self.operand(index)? else { return Err(self.wrong(index, "label")) };
         self.step_of(name)
@@ -256,7 +257,7 @@ impl Operands<'_> {
         self.labels.step(self.block, name).ok_or_else(|| format!("there is no label `{name}`"))
     }
 
-    /// Returns the steps of the labels in a branch table.
+    /// Returns the steps (indices of instructions) of all labels in the branch table that operand `index` names.
     pub(crate) fn table(&self, index: usize) -> Result<Vec<u32>, String> {
         let Operand::Name(name) = self.operand(index)? else { return Err(self.wrong(index, "table of labels")) };
         let table = self.labels.table(self.block, name);
@@ -264,7 +265,7 @@ impl Operands<'_> {
         table.iter().map(|label| self.step_of(label)).collect()
     }
 
-    /// Returns an operand that names a function.
+    /// Returns the name in operand `index`, such as that of a function.
     pub(crate) fn name(&self, index: usize) -> Result<&str, String> {
         match self.operand(index)? {
             Operand::Name(name) => Ok(name),
@@ -272,7 +273,8 @@ impl Operands<'_> {
         }
     }
 
-    /// Returns the function name of a call, and the addresses of the call's parameters.
+    /// Returns the name of the function that a call instruction calls, and the addresses of the variables that hold its
+    /// parameters.
     pub(crate) fn call(&self) -> Result<(&str, Vec<Address>), String> {
         let position = self.instruction.operands.iter().position(|operand| matches!(operand, Operand::Name(_)));
         let position = position.ok_or("a call names no function")?;
@@ -292,12 +294,14 @@ impl Operands<'_> {
     }
 }
 
-/// Converts an integer literal to the bits of a type; for a floating-point type, to the bits of the same number.
+/// Converts an integer literal to a value of type `ty`: a predicate is 1 unless the literal is 0, any other type keeps
+/// the bits.
 fn of_type(value: u64, ty: Type) -> u64 {
     if ty.class == Class::Predicate { u64::from(value != 0) } else { value }
 }
 
-/// Converts a floating-point literal of `width` bits, which may be wider than the type, to the bits of the type.
+/// Converts a floating-point literal of `width` bits to the bits of type `ty`; a 64-bit literal is rounded for a 32-bit
+/// type.
 fn float_of_type(bits: u64, width: u32, ty: Type) -> u64 {
     match ty.float() {
         Some(float) if width == 64 && float.bits() == 32 => float.round(f64::from_bits(bits), Rounding::Even, false),
@@ -315,7 +319,7 @@ fn special(name: &str) -> Option<Special> {
             "%ntid" => Special::Threads(axis),
             "%ctaid" | "%clusterid" => Special::Block(axis),
             "%nctaid" | "%nclusterid" => Special::Blocks(axis),
-            // A cluster has one block here.
+            // The virtual device has clusters of one block only.
             "%cluster_ctaid" => Special::Number(0),
             "%cluster_nctaid" => Special::Number(1),
             _ => return None,

@@ -13,7 +13,7 @@ pub(super) enum Entity {
     Memory { space: PtxSpace, address: u64 },
 }
 
-/// Registers with a common name and consecutive numbers, as `%r<10>` declares them.
+/// Registers with a common prefix and consecutive numbers, as `.reg .b32 %r<10>` declares.
 #[derive(Debug, Clone, Copy)]
 struct Numbered {
     first: u32,
@@ -27,7 +27,7 @@ struct Block {
     numbered: HashMap<String, Numbered>,
 }
 
-/// The scopes around a statement, the innermost last, with the names that they declare.
+/// The open scopes `{...}` around a statement, the innermost last, with the names that they declare.
 #[derive(Debug, Default)]
 pub(super) struct Scope {
     blocks: Vec<Block>,
@@ -78,12 +78,12 @@ impl Block {
     }
 }
 
-/// The labels of all scopes of a kernel. Scopes are numbered in the order of their opening braces.
+/// The labels and branch tables of all scopes of a kernel. Scopes are numbered in the order of their opening braces.
 #[derive(Debug, Default)]
 pub(super) struct Labels {
     steps: HashMap<(usize, String), u32>,
     tables: HashMap<(usize, String), Vec<String>>,
-    /// Index of the scope around each scope; `None` for the outermost.
+    /// For each scope, the index of its enclosing scope; `None` for the outermost.
     around: Vec<Option<usize>>,
 }
 
@@ -115,12 +115,13 @@ impl Labels {
     }
 
     /// Returns the step (index of an instruction) of the label `name`; `None` if no such label is visible in the scope
-    /// `block`.
+    /// with index `block`.
     pub(super) fn step(&self, block: usize, name: &str) -> Option<u32> {
         self.enclosing_blocks(block).find_map(|block| self.steps.get(&(block, name.to_owned())).copied())
     }
 
-    /// Returns the labels of the branch table `name`; `None` if no such table is visible in the scope `block`.
+    /// Returns the labels of the branch table `name`; `None` if no such table is visible in the scope with index
+    /// `block`.
     pub(super) fn table(&self, block: usize, name: &str) -> Option<&[String]> {
         self.enclosing_blocks(block).find_map(|block| self.tables.get(&(block, name.to_owned()))).map(Vec::as_slice)
     }

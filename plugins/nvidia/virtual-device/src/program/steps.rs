@@ -1,24 +1,24 @@
-//! An executable program: a list of steps, one for each instruction.
+//! An executable program: a list of steps, each one instruction.
 
 use crate::machine::Operation;
 use std::collections::HashMap;
 
-/// The executable program of one kernel.
+/// The executable program of one kernel, as decoded from its PTX.
 pub(crate) struct Program {
     pub(crate) name: String,
     pub(crate) parameters: Vec<Parameter>,
     pub(crate) parameter_bytes: u64,
     pub(crate) steps: Vec<Step>,
-    /// For each step, the step at which lanes reconverge that diverge there; the index after all steps if there is
-    /// none.
+    /// For each step, the index of the step where lanes that diverge at it reconverge; `u32::MAX` for the end of the
+    /// program.
     pub(crate) reconvergence: Vec<u32>,
-    /// Number of registers of a lane, including registers that hold constants.
+    /// Number of registers per lane, including those that hold constants and special registers.
     pub(crate) registers: u32,
-    /// Registers that hold a constant, with its value.
+    /// Registers that hold a constant: index and value.
     pub(crate) constants: Vec<(u32, u64)>,
-    /// Registers that hold the value of a special register, such as `%tid.x`.
+    /// Registers that hold a special register, such as `%tid.x`: index and the special register.
     pub(crate) specials: Vec<(u32, Special)>,
-    /// Registers that may be read before they are written, because the code generator leaves them undefined on purpose.
+    /// Registers that may be read before they are written: LLVM marks them in the PTX text as undefined on purpose.
     pub(crate) undefined: Vec<u32>,
     /// Bytes of static shared memory; dynamic shared memory begins after them.
     pub(crate) shared_bytes: u64,
@@ -26,14 +26,14 @@ pub(crate) struct Program {
     pub(crate) local_bytes: u64,
 }
 
-/// One parameter of a kernel: its location in the bytes of all parameters.
+/// The location of a kernel parameter in parameter memory: offset and size, both in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Parameter {
     pub(crate) offset: u64,
     pub(crate) bytes: u64,
 }
 
-/// One instruction of a program.
+/// One instruction of a program, with its operands decoded.
 pub(crate) struct Step {
     /// The register of the guard predicate, and whether the predicate is negated; `None` if the instruction has no
     /// guard.
@@ -43,7 +43,7 @@ pub(crate) struct Step {
     pub(crate) opcode: String,
 }
 
-/// Special registers of PTX.
+/// Special registers of PTX that the virtual device provides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Special {
     /// Index of the thread in its block along an axis (`%tid`).
@@ -60,22 +60,22 @@ pub(crate) enum Special {
     Warp,
     /// Number of warps of the block (`%nwarpid`).
     Warps,
-    /// Mask of the lanes below the own lane (`%lanemask_lt`).
+    /// Mask of the lanes with a lower index than the executing lane (`%lanemask_lt`).
     LanesBelow,
-    /// Mask of the own lane and the lanes below it (`%lanemask_le`).
+    /// Mask of the executing lane and the lanes with a lower index (`%lanemask_le`).
     LanesUpTo,
-    /// Mask of the own lane and the lanes above it (`%lanemask_ge`).
+    /// Mask of the executing lane and the lanes with a higher index (`%lanemask_ge`).
     LanesFrom,
-    /// Mask of the lanes above the own lane (`%lanemask_gt`).
+    /// Mask of the lanes with a higher index than the executing lane (`%lanemask_gt`).
     LanesAbove,
-    /// Mask of the own lane alone (`%lanemask_eq`).
+    /// Mask of the executing lane alone (`%lanemask_eq`).
     LaneAlone,
     /// Bytes of dynamic shared memory (`%dynamic_smem_size`).
     DynamicBytes,
-    /// Bytes of all shared memory (`%total_smem_size`).
+    /// Bytes of static and dynamic shared memory together (`%total_smem_size`).
     SharedBytes,
-    /// A constant that all lanes share: the index of the multiprocessor or of the grid, or a position in a cluster of
-    /// one block.
+    /// The same constant in all lanes, for a register that the virtual device does not model: `%smid`, `%gridid`, or a
+    /// position in the cluster.
     Number(u64),
 }
 

@@ -1,4 +1,4 @@
-//! Types of PTX instructions.
+//! Types of values in PTX instructions, such as `f16x2`.
 
 use crate::float::Float;
 
@@ -12,7 +12,7 @@ pub(crate) enum Class {
     Predicate,
 }
 
-/// A PTX type: one element, or several equal elements side by side, the first in the low bits.
+/// A PTX type: one element, or several packed elements such as `f16x2`, the first in the low bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Type {
     pub(crate) class: Class,
@@ -22,14 +22,14 @@ pub(crate) struct Type {
 }
 
 impl Type {
-    /// Returns the type with this PTX name without its dot, such as `f16x2`; `None` for other names.
+    /// Returns the type with this PTX name, written without its dot, such as `f16x2`; `None` for other names.
     pub(crate) fn named(name: &str) -> Option<Self> {
         if name == "pred" {
             return Some(Self { class: Class::Predicate, bits: 1, element_count: 1 });
         }
         if let Some((element, count)) = name.split_once('x').filter(|(_, count)| matches!(*count, "2" | "4")) {
             let element = Self::named(element).filter(|element| element.element_count == 1)?;
-            // Packed values have at most 64 bits, and only elements of f32 are wider than half a word.
+            // At most 64 bits can be packed, and elements wider than 16 bits are packed only in `f32x2`.
             let is_packed = element.bits <= 16 || count == "2" && element.float().is_some_and(Float::is_single);
             let element = Some(element).filter(|_| is_packed)?;
             return Some(Self { element_count: count.parse().ok()?, ..element });
@@ -64,13 +64,14 @@ impl Type {
         }
     }
 
-    /// Returns all elements of the type from the low bits of a register; a single signed element is sign-extended to 64
-    /// bits.
+    /// Returns the value that a register holds in its low bits as this type. A single signed element is sign-extended
+    /// to 64 bits; everything else is zero-extended.
     pub(crate) fn extend_all_elements(self, bits: u64) -> u64 {
         if self.element_count == 1 { self.extended(bits) } else { bits & mask(self.width()) }
     }
 
-    /// Returns one element of the type from the low bits of a register, sign-extended to 64 bits if signed.
+    /// Returns the first element that a register holds in its low bits, extended to 64 bits by the sign if signed,
+    /// otherwise by zeros.
     pub(crate) fn extended(self, bits: u64) -> u64 {
         if self.is_signed() { sign_extend(bits, self.bits) as u64 } else { bits & mask(self.bits) }
     }
@@ -83,7 +84,7 @@ pub(crate) fn mask(bits: u32) -> u64 {
     if bits >= 64 { u64::MAX } else { (1 << bits) - 1 }
 }
 
-/// Sign-extends a number of `width` bits to 64 bits.
+/// Sign-extends the low `width` bits of a number to 64 bits.
 pub(crate) fn sign_extend(bits: u64, width: u32) -> i64 {
     let shift = 64 - width.clamp(1, 64);
     (bits << shift) as i64 >> shift

@@ -1,4 +1,4 @@
-//! Load and store instructions.
+//! PTX instructions that load and store.
 
 use crate::machine::{Access, Data, Operation, PtxSpace};
 use crate::program::{Form, Operands, Row, Semantics};
@@ -31,7 +31,7 @@ fn fits(form: &Form<'_>, found: usize) -> Result<(), String> {
 }
 
 fn load(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, String> {
-    // A cache policy may follow.
+    // A cache policy may be the third operand; it is ignored.
     operands.expect(2..=3)?;
     let to = operands.destinations(0)?;
     fits(form, to.len())?;

@@ -5,7 +5,7 @@ use crate::program::{Compute, Form, Row, Semantics};
 
 const NUMBERS: &str = "u16 u32 u64 s16 s32 s64 u16x2 s16x2 f16 bf16 f16x2 bf16x2 f32 f64";
 
-/// Types of instructions that also take two packed numbers of binary32.
+/// Types of the instructions that also support `f32x2`, two packed binary32 numbers.
 const NUMBERS_AND_PAIRS: &str = "u16 u32 u64 s16 s32 s64 u16x2 s16x2 f16 bf16 f16x2 bf16x2 f32 f32x2 f64";
 
 pub(super) const ROWS: &[Row] = &[
@@ -51,8 +51,8 @@ pub(super) const ROWS: &[Row] = &[
     Row { name: "dp4a", modifiers: "", types: "u32 s32", semantics: Semantics::Lanes(3, integer::dot_bytes) },
 ];
 
-/// Returns the function that computes a lane's result, by the opcode's type: from `of_floats` for floating-point types,
-/// from `of_integers` for others.
+/// Returns the function that computes a lane's result: from `of_floats` if the opcode has a floating-point type,
+/// otherwise from `of_integers`.
 fn either(
     form: &Form<'_>,
     of_floats: fn(&Form<'_>) -> Option<Compute>,

@@ -1,5 +1,5 @@
-//! Atomic operations on global, shared and generic memory. Lanes execute them in order of their index, which is one of
-//! the orders that hardware allows.
+//! Atomic operations on global, shared and generic memory. Lanes execute in the order of their index, an order that
+//! hardware allows, too.
 
 use tilewright_target::Direction;
 
@@ -16,8 +16,8 @@ pub(super) const ROWS: &[Row] = &[
     Row { name: "red", modifiers: MODIFIERS, types: TYPES, semantics: Semantics::Warp(update) },
 ];
 
-/// Returns the function that computes the new value from the old value and one or two operands; `None` for an invalid
-/// combination of modifiers and types.
+/// Returns the function that computes an atomic operation's new value from the old value and one or two operands;
+/// `None` for an invalid combination of modifiers and types.
 pub(super) fn updated(form: &Form<'_>) -> Option<Compute> {
     let ty = form.ty();
     let number =
@@ -43,7 +43,7 @@ pub(super) fn updated(form: &Form<'_>) -> Option<Compute> {
 
 const OPERATIONS: [&str; 10] = ["and", "or", "xor", "cas", "exch", "add", "inc", "dec", "min", "max"];
 
-/// Returns the number of adjacent elements that each lane updates: 1, or 2 to 8 for vectors of floating-point numbers.
+/// Returns the number of adjacent elements that each lane updates: 1, or 2, 4 or 8 for floating-point vectors.
 fn elements(form: &Form<'_>) -> Result<usize, String> {
     let Some(count) = form.find(|word| word.strip_prefix('v')?.parse().ok()) else { return Ok(1) };
     let fits = form.ty().float().is_some() && form.ty().width() as usize * count <= 128;
@@ -94,7 +94,7 @@ fn misaligned((space, address): (PtxSpace, u64), alignment: u64, lane: usize) ->
     DeviceFaultKind::Misaligned { direction: Direction::Store, space, address, alignment, lane: lane as u32 }
 }
 
-/// Replaces a lane's value in memory by `update` of it, and returns the old value.
+/// Replaces the value of type `ty` at an address by `update` of it, for one lane, and returns the old value.
 fn swap(
     warp: &mut Running<'_>,
     (space, address): (PtxSpace, u64),

@@ -53,8 +53,8 @@ fn none_set(form: &Form<'_>) -> Option<Compute> {
     one(ty, move |a| u64::from(a & mask(ty.bits) == 0))
 }
 
-/// Decodes a shift instruction, whose result is `shift` of the type, the value and the distance. The distance operand
-/// has 32 bits for all types.
+/// Decodes a shift instruction. `shift` computes the result from the type, the value and the distance, which always has
+/// 32 bits.
 fn shift(
     form: &Form<'_>,
     operands: &mut Operands<'_>,
@@ -82,8 +82,8 @@ fn shift_right(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn O
     })
 }
 
-/// Returns the function by which a lane computes a funnel shift of the 64 bits `b:a`: the high word for a left shift,
-/// the low word for a right shift; `None` if the modifiers are invalid.
+/// Returns the function by which a lane computes a funnel shift (`shf`) of the 64 bits `b:a`: the high word after a
+/// left shift, the low word after a right shift. Returns `None` for invalid modifiers.
 fn funnel(form: &Form<'_>) -> Option<Compute> {
     let clamps = match (form.has("clamp"), form.has("wrap")) {
         (true, false) => true,
@@ -101,8 +101,8 @@ fn funnel(form: &Form<'_>) -> Option<Compute> {
     })
 }
 
-/// Returns the function by which a lane computes `lop3`: a bitwise function of three operands, given by a table of
-/// eight bits.
+/// Returns the function by which a lane computes `lop3`: any bitwise function of three operands, given by its truth
+/// table of eight bits.
 fn table(form: &Form<'_>) -> Option<Compute> {
     let ty = form.ty();
     Some(Box::new(move |[a, b, c, table]| {
@@ -114,8 +114,8 @@ fn table(form: &Form<'_>) -> Option<Compute> {
     }))
 }
 
-/// A byte permute `prmt`: each result byte is one of the eight bytes of `b:a`. Four-bit selectors, or a mode, choose
-/// the bytes; the highest bit of a selector replicates the byte's sign.
+/// A byte permute (`prmt`): each byte of the result is one of the eight bytes of `b:a`, chosen by a four-bit selector
+/// of operand `c` or by the mode. The highest bit of a selector replicates the byte's sign.
 struct Permute {
     to: Option<Destination>,
     from: [u32; 3],
@@ -136,7 +136,7 @@ fn permutation(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn O
 }
 
 impl Permute {
-    /// Returns the four-bit selector of result byte `byte_index`, for the control operand `c` and the mode.
+    /// Returns the four-bit selector of result byte `byte_index`, from the control operand `c` and the mode.
     fn selector(&self, c: u64, byte_index: u64) -> u64 {
         let at = c & 3;
         match self.mode {
@@ -160,7 +160,7 @@ impl Operation for Permute {
             let (mut word, mut defined) = (0, warp.registers.is_defined(self.from[2], lane));
             for byte_index in 0..4 {
                 let selector = self.selector(c, byte_index);
-                // An operand of which no byte is selected may be undefined.
+                // Only operands from which a byte is selected must be defined.
                 let taken = self.from[usize::from(selector & 7 >= 4)];
                 defined &= warp.registers.is_defined(taken, lane);
                 let byte = both >> (8 * (selector & 7)) & 0xff;
@@ -176,8 +176,8 @@ impl Operation for Permute {
     }
 }
 
-/// Returns the function by which a lane computes `bfe`, which extracts a bit field. Signed types are extended by the
-/// sign of the field, or of the word if the field ends beyond the word.
+/// Returns the function by which a lane computes `bfe`, which extracts a bit field. For signed types, the field's
+/// highest bit is extended, or the word's if the field ends beyond the word.
 fn extract(form: &Form<'_>) -> Option<Compute> {
     let ty = form.ty();
     three(ty, move |a, b, c| {
@@ -195,7 +195,8 @@ fn extract(form: &Form<'_>) -> Option<Compute> {
     })
 }
 
-/// Returns the function by which a lane computes `bfi`, which inserts the low bits of `a` into a bit field of `b`.
+/// Returns the function by which a lane computes `bfi`, which inserts the low bits of `a` into a bit field of `b`; `c`
+/// is the field's first bit and `d` its length.
 fn insert(form: &Form<'_>) -> Option<Compute> {
     let ty = form.ty();
     Some(Box::new(move |[a, b, c, d]| {
@@ -237,8 +238,8 @@ fn leading(form: &Form<'_>) -> Option<Compute> {
     one(ty, move |a| u64::from((a & mask(ty.bits)).leading_zeros() - (64 - ty.bits)))
 }
 
-/// Returns the function by which a lane computes `bfind`, which finds the highest bit that differs from the sign; its
-/// result is all ones if there is no such bit.
+/// Returns the function by which a lane computes `bfind`: the position of the highest bit that differs from the sign,
+/// or all ones if there is none.
 fn find(form: &Form<'_>) -> Option<Compute> {
     let (ty, shifts) = (form.ty(), form.has("shiftamt"));
     one(ty, move |a| {

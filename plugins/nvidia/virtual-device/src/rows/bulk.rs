@@ -1,4 +1,5 @@
-//! Bulk tensor copies and 1-D bulk copies between global memory and the block's own shared memory.
+//! Instructions for bulk tensor copies and 1-D bulk copies between global memory and the executing block's shared
+//! memory.
 
 use std::ops::Range;
 
@@ -33,10 +34,11 @@ pub(super) const ROWS: &[Row] = &[
     Row { name: "cp.async.bulk.wait_group", modifiers: "read", types: "", semantics: Semantics::Warp(wait) },
 ];
 
-/// Alignment in bytes of a box in shared memory.
+/// Required alignment in bytes of the address of a box in shared memory.
 const BOX_ALIGNMENT: u64 = 128;
 
-/// Whether a bulk copy is to shared memory; the first space of the opcode is the destination.
+/// Whether a bulk copy writes shared memory: the first space in the opcode is the destination. Returns an error message
+/// if the completion mechanism does not fit the direction.
 fn is_to_shared(form: &Form<'_>) -> Result<bool, String> {
     let at = |required: &[&str]| form.words.iter().position(|word| required.contains(word));
     match (at(&["shared::cluster", "shared::cta"]), at(&["global"])) {
@@ -114,8 +116,8 @@ fn bulk_copy_1d(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn 
     }))
 }
 
-/// Counts a bulk copy of `bytes` bytes of shared memory, which touches the global-memory sectors in the ranges
-/// `pieces`.
+/// Adds a bulk copy to the counts. `bytes` is its size in shared memory; `pieces` are the ranges of global-memory
+/// addresses, whose sectors are counted once each.
 fn copied(warp: &mut Running<'_>, bytes: u64, direction: Direction, pieces: impl IntoIterator<Item = Range<u64>>) {
     let sector_bytes = u64::from(warp.target.global.transaction_bytes.max(1));
     let mut sectors: Vec<u64> =
@@ -127,7 +129,7 @@ fn copied(warp: &mut Running<'_>, bytes: u64, direction: Direction, pieces: impl
     warp.transactions[usize::from(direction == Direction::Store)] += sectors.len() as u64;
 }
 
-/// A bulk tensor copy.
+/// A decoded bulk tensor copy or bulk tensor reduction.
 struct TensorCopy {
     /// Address of the box in shared memory.
     inside: Address,
@@ -135,15 +137,15 @@ struct TensorCopy {
     coordinates: Vec<u32>,
     /// Address of the mbarrier at which a copy to shared memory arrives; `None` for a copy from shared memory.
     mbarrier: Option<Address>,
-    /// The operation of a bulk reduction; `None` for a copy.
+    /// The operation of a bulk reduction (`cp.reduce`), such as `add`; `None` for a copy.
     reduction: Option<&'static str>,
 }
 
-/// The operations of bulk reductions.
+/// The operations that bulk reductions (`cp.reduce.async.bulk.tensor`) support.
 const REDUCTIONS: [&str; 8] = ["add", "min", "max", "inc", "dec", "and", "or", "xor"];
 
-/// Decodes the operands of a bulk tensor copy: `[to], [map, {coordinates}], [mbarrier]`, or
-/// `[map, {coordinates}], [from]`.
+/// Decodes a bulk tensor copy. Its operands are `[to], [map, {coordinates}], [mbarrier]` for a copy to shared memory,
+/// and `[map, {coordinates}], [from]` for one from shared memory.
 fn tensor_copy(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, String> {
     let to_shared = is_to_shared(form)?;
     let hinted = usize::from(form.has("L2::cache_hint"));
@@ -201,7 +203,7 @@ impl TensorCopy {
         warp.bulk_send(lane, mbarrier, sent)
     }
 
-    /// Returns the update of an element by a bulk reduction; `None` for a copy.
+    /// Returns the function that computes an element's new value in a bulk reduction; `None` for a copy.
     fn update(&self, tensor: &Tensor, lane: usize) -> Result<Option<Compute>, DeviceFaultKind> {
         let Some(operation) = self.reduction else { return Ok(None) };
         let ty = tensor.element().and_then(Type::named);
@@ -211,7 +213,7 @@ impl TensorCopy {
         update.map(Some).ok_or_else(|| DeviceFaultKind::Instruction(message()))
     }
 
-    /// Returns the tensor that the tensor map at a lane's address describes.
+    /// Reads and decodes the tensor map whose address the lane `lane` gives.
     fn tensor(&self, warp: &mut Running<'_>, lane: usize) -> Result<Tensor, DeviceFaultKind> {
         let resolved = warp.resolve(PtxSpace::Generic, &self.map, lane)?;
         let mut bytes = [0; MAP_BYTES];

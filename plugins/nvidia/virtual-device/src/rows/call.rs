@@ -4,7 +4,7 @@
 use crate::machine::{Address, DeviceFaultKind, Leaves, Next, Operation, PtxSpace, Running, each};
 use crate::program::{Form, Operands};
 
-/// Max bytes of a string that a call reads.
+/// Maximum bytes of a string that a call reads; a longer string is cut.
 const LONGEST: usize = 1 << 16;
 
 pub(super) fn call(_: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, String> {
@@ -29,7 +29,8 @@ fn number(
     Ok(u64::from_le_bytes(word))
 }
 
-/// Loads the parameter of `bytes` bytes at `address`, which a call passes, for a lane.
+/// Loads a parameter of a call for one lane. `address` is the location of the variable that holds the parameter, of
+/// `bytes` bytes.
 fn parameter(warp: &mut Running<'_>, address: &Address, bytes: usize, lane: usize) -> Result<u64, DeviceFaultKind> {
     number(warp, (address.space.unwrap_or(PtxSpace::Local), address.offset), bytes, lane)
 }
@@ -58,8 +59,8 @@ fn print(warp: &mut Running<'_>, format: &Address, values: &Address) -> Result<(
     Ok(())
 }
 
-/// Formats values in memory as C's `printf`: integers, floating-point numbers, pointers and strings. Widths and
-/// precisions are ignored.
+/// Formats values in memory as C's `printf` does: integers, floating-point numbers, pointers and strings. Widths and
+/// precisions in the format are ignored.
 fn formatted(
     warp: &mut Running<'_>,
     format: &str,
@@ -108,7 +109,7 @@ fn formatted(
     Ok(out)
 }
 
-/// A call of `__assertfail`, with the addresses of its parameters message, file, line and function.
+/// A call of `__assertfail`, with the locations of its parameters: message, file, line and function.
 struct Fails([Address; 4]);
 
 impl Operation for Fails {

@@ -20,12 +20,13 @@ pub(super) const ROWS: &[Row] = &[
 /// An addition, subtraction or multiply-add that reads or writes the carry flag.
 struct Carrying {
     to: Option<Destination>,
-    /// The registers of the operands; of three operands, the first two are multiplied.
+    /// The registers of the operands. If there are three, the operation is a multiply-add of the first two and the
+    /// third.
     from: Vec<u32>,
     ty: Type,
     high: bool,
     subtracts: bool,
-    /// The register that holds the carry flag.
+    /// The register that holds the carry flag between instructions.
     carry: u32,
     takes: bool,
     leaves: bool,
@@ -66,7 +67,8 @@ fn mad(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation
 }
 
 impl Carrying {
-    /// Returns the first term of the addition: the first operand, or half of the product of the first two.
+    /// Returns the first term of the addition: the first operand, or for a multiply-add the low or high half of the
+    /// product.
     fn term(&self, values: &[u64]) -> u64 {
         let bits = self.ty.bits;
         let &[a, b, _] = values else { return values[0] & mask(bits) };

@@ -1,4 +1,4 @@
-//! Instructions that compare or select.
+//! Instructions that compare values or select one of two values.
 
 use crate::machine::{Destination, LANES};
 use crate::machine::{DeviceFaultKind, Next, Operation, Running, each};
@@ -19,7 +19,7 @@ pub(super) const ROWS: &[Row] = &[
     Row { name: "slct", modifiers: "ftz", types: TYPES, semantics: Semantics::Lanes(3, by_sign) },
 ];
 
-/// The order of two values: less, equal, greater, or unordered if one is NaN.
+/// How two values compare; `Unordered` if one of them is NaN.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Order {
     Less,
@@ -50,7 +50,7 @@ fn order(ty: Type, flushes: bool, a: u64, b: u64) -> Order {
     }
 }
 
-/// Returns the orders of two values for which a comparison, such as `ltu`, is true; `None` for other words.
+/// Returns the orders for which the comparison `word`, such as `ltu`, is true; `None` if `word` is not a comparison.
 fn holds(word: &str) -> Option<&'static [Order]> {
     use Order::{Equal, Greater, Less, Unordered};
     Some(match word {
@@ -72,15 +72,15 @@ fn holds(word: &str) -> Option<&'static [Order]> {
     })
 }
 
-/// Returns the function that compares two elements of the opcode's type.
+/// Returns the function that compares two elements of the opcode's last type; `None` if the opcode has no comparison.
 fn comparison(form: &Form<'_>) -> Option<impl Fn(u64, u64) -> bool + Send + Sync + use<>> {
     let ty = form.types.last().copied()?;
     let (holds, flushes) = (form.find(holds)?, form.has("ftz"));
     Some(move |a, b| holds.contains(&order(ty, flushes, a, b)))
 }
 
-/// Decodes `setp.lt.and.f32 p|q, a, b, c`: `p = (a < b) and c`, `q = not (a < b) and c`. For types of two elements, `p`
-/// is the result of the first element and `q` of the second.
+/// Decodes `setp`. For example `setp.lt.and.f32 p|q, a, b, c` sets `p = (a < b) and c` and `q = not (a < b) and c`. For
+/// packed types of two elements, `p` is the result for the first element and `q` for the second.
 fn set_predicate(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, String> {
     let ty = form.ty();
     let compares = comparison(form).ok_or_else(|| form.unknown())?;
@@ -123,8 +123,8 @@ fn put(warp: &mut Running<'_>, to: Option<Destination>, lane: usize, defined: bo
     }
 }
 
-/// Returns the function by which a lane computes `set`, whose result is all ones (for floating-point types 1.0) if the
-/// comparison is true, else zero.
+/// Returns the function by which a lane computes `set`. If the comparison is true, the result is all ones (1.0 for a
+/// floating-point type), otherwise zero.
 fn set(form: &Form<'_>) -> Option<Compute> {
     let &[to, ty] = form.types.as_slice() else { return None };
     if ["and", "or", "xor"].iter().any(|word| form.has(word)) {
@@ -138,7 +138,8 @@ fn set(form: &Form<'_>) -> Option<Compute> {
     super::two(ty, move |a, b| if compares(a, b) { result } else { 0 })
 }
 
-/// A select (`selp`) of one of two operands by a predicate; the operand that is not selected may be undefined.
+/// A select instruction (`selp`) of one of two operands by a predicate. The operand that is not selected may be
+/// undefined.
 struct Select {
     to: Option<Destination>,
     choices: [u32; 2],
@@ -168,7 +169,8 @@ impl Operation for Select {
     }
 }
 
-/// Returns the function by which a lane computes `slct`, which selects one of two operands by the sign of a third.
+/// Returns the function by which a lane computes `slct`: the first operand if the third is not negative, otherwise the
+/// second.
 fn by_sign(form: &Form<'_>) -> Option<Compute> {
     let by = form.types.last().copied().filter(|_| form.types.len() == 2)?;
     match by.class {

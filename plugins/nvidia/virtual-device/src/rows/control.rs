@@ -1,4 +1,4 @@
-//! Control-flow instructions: branches, exits and traps.
+//! PTX instructions for control flow: branches, exits and traps.
 
 use super::super::machine::LANES;
 use super::call;

@@ -1,4 +1,4 @@
-//! Conversions: `cvt` between all types, for one or two values at a time. The opcode names the result's type first.
+//! Conversion instructions (`cvt`) between all types, for one or two values. The opcode names the result type first.
 
 use crate::float::{Exact, Float, Rounding, integral, of_integer};
 use crate::machine::{Lanes, Operation};
@@ -24,7 +24,7 @@ fn convert(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Opera
             let element_conversion = element_conversion(form, to, from).ok_or_else(unknown)?;
             (1, Box::new(move |[a, ..]| element_conversion(a)))
         }
-        // The first operand is the high part.
+        // The first operand becomes the upper element of the packed result.
         (2, 1) => {
             let element_conversion =
                 element_conversion(form, Type { element_count: 1, ..to }, from).ok_or_else(unknown)?;
@@ -104,8 +104,8 @@ fn value(ty: Type, bits: u64) -> i128 {
     if ty.is_signed() { i128::from(sign_extend(bits, ty.bits)) } else { i128::from(bits & mask(ty.bits)) }
 }
 
-/// Returns the function that converts an element of the floating-point type `from` to the integer type `to`:
-/// out-of-range values saturate, and NaN becomes zero. `None` without a rounding to an integer.
+/// Returns the function that converts an element of the floating-point type `from` to the integer type `to`.
+/// Out-of-range values saturate and NaN becomes zero. Returns `None` if the opcode has no rounding mode.
 fn to_integers(form: &Form<'_>, to: Type, from: Float) -> Option<ConvertElement> {
     let rounding = form.find(Rounding::named)?;
     let flushes = form.has("ftz");
@@ -115,7 +115,7 @@ fn to_integers(form: &Form<'_>, to: Type, from: Float) -> Option<ConvertElement>
     }))
 }
 
-/// Returns the integer of a type that is nearest to a value (saturation).
+/// Clamps a value to the range of an integer type.
 fn nearest(ty: Type, value: i128) -> u64 {
     let (min, most) = match ty.is_signed() {
         true => (-(1i128 << (ty.bits - 1)), (1i128 << (ty.bits - 1)) - 1),
@@ -132,7 +132,7 @@ fn integers(form: &Form<'_>, to: Type, from: Type) -> Option<ConvertElement> {
     }
 }
 
-/// Decodes `cvt.pack.sat.u8.s32.b32 d, a, b, c`: packs the saturated `a` and `b` in the low bits, with `c` above them.
+/// Decodes `cvt.pack.sat.u8.s32.b32 d, a, b, c`: `d` has the saturated `a` and `b` in its low bits, and `c` above them.
 fn pack(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, String> {
     let (&[to, from], counts) = (&form.types[..form.types.len().min(2)], 3..=4) else { return Err(form.unknown()) };
     operands.expect(counts)?;

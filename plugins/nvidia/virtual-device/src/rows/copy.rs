@@ -18,10 +18,10 @@ pub(super) const ROWS: &[Row] = &[
     Row { name: "cp.async.wait_all", modifiers: "", types: "", semantics: Semantics::Warp(wait_all) },
 ];
 
-/// Decodes the operands `[to], [from], size{, bytes to read}` of `cp.async`; the bytes that are not read are written as
+/// Decodes `cp.async` with operands `[to], [from], size{, bytes to read}`. Bytes beyond `bytes to read` are filled with
 /// zeros.
 fn copy(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, String> {
-    // The operand of a cache policy comes last.
+    // A cache policy is the last operand if the opcode has a cache hint.
     let hinted = usize::from(form.has("L2::cache_hint"));
     operands.expect(3 + hinted..=4 + hinted)?;
     let (to, from, size) = (operands.address(0)?, operands.address(1)?, operands.constant(2)?);

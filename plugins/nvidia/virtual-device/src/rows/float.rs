@@ -1,10 +1,10 @@
-//! Floating-point arithmetic instructions.
+//! PTX instructions for floating-point arithmetic.
 
 use super::{one, three, two};
 use crate::float::{Exact, Float, Rounding};
 use crate::program::{Compute, Form};
 
-/// The style of a floating-point instruction: its type, rounding, and treatment of operands and results.
+/// Properties of a floating-point instruction: its type, rounding mode, and the treatment of operands and results.
 #[derive(Clone, Copy)]
 pub(super) struct Style {
     pub(super) float: Float,
@@ -28,8 +28,8 @@ impl Style {
         })
     }
 
-    /// Returns the styles of an instruction's multiplied or first operands, and of its result and last operand, which
-    /// may be wider: `add.f32.f16` adds a binary16 number to a binary32 number.
+    /// Returns two styles: for the first (or multiplied) operands, and for the result and last operand, which may be
+    /// wider. For example `add.f32.f16` adds a binary16 number to a binary32 number.
     fn mixed(form: &Form<'_>) -> Option<[Self; 2]> {
         let source = Self::of(form)?;
         Some([source, Self { float: form.ty().float()?, ..source }])
@@ -51,13 +51,14 @@ impl Style {
         if self.flushes { self.float.flushed(bits) } else { bits }
     }
 
-    /// Whether the instruction is plain binary32 arithmetic, which the host's processor computes exactly alike.
+    /// Whether the instruction is binary32 arithmetic without modifiers, for which the host's arithmetic gives the same
+    /// results.
     fn is_plain_single(self) -> bool {
         self.float.is_single() && self.rounding == Rounding::Even && !(self.flushes || self.saturates || self.relu)
     }
 }
 
-/// Returns the bits of a binary32 result; of any NaN, those of PTX's canonical NaN.
+/// Returns the bits of a binary32 result; a NaN becomes the canonical NaN of PTX.
 fn single(value: f32) -> u64 {
     u64::from(if value.is_nan() { 0x7fff_ffff } else { value.to_bits() })
 }
@@ -99,8 +100,8 @@ pub(super) fn fused(form: &Form<'_>) -> Option<Compute> {
         return three(form.ty(), |a, b, c| single(from_single(a).mul_add(from_single(b), from_single(c))));
     }
     if style.float.is_double() {
-        // `mul_add` rounds to nearest. The error of its result need not be a binary64 number, so other roundings cannot
-        // be derived.
+        // `mul_add` rounds to nearest. The error of its result need not be representable in binary64, so results in
+        // other rounding modes cannot be derived.
         let even = style.rounding == Rounding::Even;
         let fused = move |a, b, c| style.write(style.read(a).mul_add(style.read(b), style.read(c)));
         return if even { three(form.ty(), fused) } else { None };
@@ -108,8 +109,8 @@ pub(super) fn fused(form: &Form<'_>) -> Option<Compute> {
     three(form.ty(), move |a, b, c| style.write(Exact::fused(source.read(a), source.read(b), style.read(c))))
 }
 
-/// Returns the function by which a lane computes `div`, whose quotients are rounded correctly even for approximate
-/// opcodes such as `div.approx`.
+/// Returns the function by which a lane computes `div`. Quotients are correctly rounded, even for approximate opcodes
+/// such as `div.approx`.
 pub(super) fn div(form: &Form<'_>) -> Option<Compute> {
     let style = Style::of(form)?;
     if form.ty().bits == 16 {
@@ -132,8 +133,8 @@ pub(super) fn neg(form: &Form<'_>) -> Option<Compute> {
     one(form.ty(), move |a| if style.flushes { style.float.flushed(a) ^ sign } else { a ^ sign })
 }
 
-/// Returns the function by which a lane computes the minimum (or maximum if `greater`), for which -0 is less than +0.
-/// If one operand is NaN, the result is the other operand, or NaN with the modifier `.NaN`.
+/// Returns the function by which a lane computes `min`, or `max` if `greater`; -0 is less than +0. If one operand is
+/// NaN, the result is the other operand, or NaN with the modifier `.NaN`.
 pub(super) fn extreme(form: &Form<'_>, greater: bool) -> Option<Compute> {
     let (style, keeps_nan) = (Style::of(form)?, form.has("NaN"));
     if form.has("relu") {

@@ -1,5 +1,5 @@
 //! Instructions for math functions. Functions that are approximate on hardware are computed in binary64 and rounded
-//! once, so results are within any error that PTX ISA allows.
+//! once, so that results are within the error that PTX ISA permits.
 
 use super::float::Style;
 use super::{one, two};
@@ -76,7 +76,8 @@ fn reciprocal(form: &Form<'_>) -> Option<Compute> {
     one(form.ty(), move |a| style.write(Exact::quotient(1.0, style.read(a))))
 }
 
-/// Returns the function by which a lane computes `copysign`: the second operand with the sign of the first.
+/// Returns the function by which a lane computes `copysign`: the magnitude of the second operand with the sign of the
+/// first.
 fn copy_sign(form: &Form<'_>) -> Option<Compute> {
     let sign = 1u64 << (form.ty().bits - 1);
     two(form.ty(), move |a, b| a & sign | b & !sign)

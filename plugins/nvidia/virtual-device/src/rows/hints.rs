@@ -1,5 +1,5 @@
-//! Instructions without an effect on a program in the virtual device: fences (one warp runs at a time and sees all
-//! memory), cache hints, and waits for time.
+//! Instructions that have no effect in the virtual device: fences (one warp runs at a time and sees all memory), cache
+//! hints, and delays.
 
 use crate::machine::{Lanes, Operation, each};
 use crate::program::{Form, Operands, Row, Semantics};
@@ -36,7 +36,7 @@ fn nothing(_: &Form<'_>, _: &mut Operands<'_>) -> Result<Box<dyn Operation>, Str
     Ok(each(|_| Ok(())))
 }
 
-/// Decodes `createpolicy`, whose result, a cache policy, is an arbitrary constant.
+/// Decodes `createpolicy`, which writes a cache policy. Policies have no effect here, so the result is zero.
 fn policy(_: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, String> {
     Ok(Box::new(Lanes::new(operands.destination(0)?, &[], Box::new(|_| 0))))
 }

@@ -4,7 +4,7 @@
 use super::{one, three, two};
 use crate::program::{Compute, Form, Type, mask, sign_extend};
 
-/// Returns the integer that the bits of a value of this type represent.
+/// Returns the integer that `bits` represents in the type `ty`.
 fn number(ty: Type, bits: u64) -> i128 {
     if ty.is_signed() { i128::from(sign_extend(bits, ty.bits)) } else { i128::from(bits & mask(ty.bits)) }
 }
@@ -31,14 +31,14 @@ pub(super) fn sub(form: &Form<'_>) -> Option<Compute> {
     }
 }
 
-/// Returns the bits of an integer, saturated to a signed type.
+/// Clamps an integer to the range of a signed type and returns its bits.
 fn saturated(ty: Type, value: i128) -> u64 {
     let most = (1i128 << (ty.bits - 1)) - 1;
     value.clamp(-most - 1, most) as u64
 }
 
-/// Returns the function that selects the result from a product: its low half, its high half or all of it (`.lo`, `.hi`,
-/// `.wide`).
+/// Returns the function that takes the result from an exact product: the low half (`.lo`), the high half (`.hi`) or all
+/// of it (`.wide`). `None` for other modifiers.
 fn select_half(form: &Form<'_>) -> Option<fn(Type, i128) -> u64> {
     match form.words.as_slice() {
         ["lo"] | ["wide"] => Some(|_, product| product as u64),
@@ -47,7 +47,8 @@ fn select_half(form: &Form<'_>) -> Option<fn(Type, i128) -> u64> {
     }
 }
 
-/// Returns the exact product of two values of this type; for unsigned 64-bit values, the 128 bits of the product.
+/// Returns the exact product of two values of this type. For unsigned 64-bit values, the 128 bits are those of the
+/// unsigned product.
 fn product(ty: Type, a: u64, b: u64) -> i128 {
     if ty.is_signed() {
         number(ty, a) * number(ty, b)
@@ -56,7 +57,7 @@ fn product(ty: Type, a: u64, b: u64) -> i128 {
     }
 }
 
-/// Returns the high half of a product, zero-extended for unsigned types.
+/// Returns the high half of an exact product, shifted to the low bits; zero-extended for unsigned types.
 fn high(ty: Type, product: i128) -> u64 {
     if ty.is_signed() { (product >> ty.bits) as u64 } else { (product.cast_unsigned() >> ty.bits) as u64 }
 }
@@ -82,8 +83,8 @@ pub(super) fn mad(form: &Form<'_>) -> Option<Compute> {
     }
 }
 
-/// Returns the function of `mul24` for two values: the low 32 bits of a product of 24-bit numbers, or with `.hi` the 32
-/// bits from bit 16 on.
+/// Returns the function that computes `mul24`: with `.lo` the low 32 bits of the product of two 24-bit numbers, with
+/// `.hi` the 32 bits from bit 16 on.
 fn product24(form: &Form<'_>) -> Option<impl Fn(u64, u64) -> u64 + Send + Sync + use<>> {
     let signed = form.ty().is_signed();
     let shift = match form.words.as_slice() {
@@ -146,8 +147,8 @@ pub(super) fn sad(form: &Form<'_>) -> Option<Compute> {
     three(ty, move |a, b, c| c.wrapping_add((number(ty, a) - number(ty, b)).unsigned_abs() as u64))
 }
 
-/// Returns the function by which a lane computes `dp4a`: the dot product of four bytes with four bytes, plus a third
-/// operand. The opcode's two types are the types of the bytes of `a` and of `b`.
+/// Returns the function by which a lane computes `dp4a`: the dot product of the four bytes of `a` and of `b`, plus `c`.
+/// The opcode's two types are those of the bytes of `a` and of `b`.
 pub(super) fn dot_bytes(form: &Form<'_>) -> Option<Compute> {
     let &[a_type, b_type] = form.types.as_slice() else { return None };
     let byte = |ty: Type, word: u64, at: u32| {

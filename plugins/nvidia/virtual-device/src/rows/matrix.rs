@@ -1,5 +1,5 @@
-//! Matrix moves between registers and shared memory (`ldmatrix`, `stmatrix`). The target's instruction table gives the
-//! lane that addresses each segment (a 16-byte row in shared memory), and the lane that holds each byte.
+//! Matrix moves between registers and shared memory (`ldmatrix`, `stmatrix`). The target's instruction table gives, for
+//! each segment (a 16-byte row in shared memory), the lane that addresses it and the lanes that hold its bytes.
 
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_target::{Direction, Instruction, InstructionKind, Operand, wavefronts};
@@ -15,23 +15,24 @@ pub(super) const ROWS: &[Row] = &[
     Row { name: "stmatrix.sync.aligned", modifiers: MODIFIERS, types: "b8 b16", semantics: Semantics::Warp(store) },
 ];
 
-/// For each of a register's four bytes: the index of its segment, and its offset in the segment in bytes.
+/// For each of a register's four bytes: the index of the segment (16-byte row in shared memory) that holds it, and its
+/// offset there in bytes.
 type Bytes = [(usize, usize); 4];
 
-/// A matrix move: the registers, and the location of each byte.
+/// A decoded matrix move. Segments are 16-byte rows in shared memory.
 struct Transfer {
     name: String,
     address: Address,
     space: PtxSpace,
     alignment: u32,
     segment_bytes: usize,
-    /// For each segment, the lane that gives its address.
+    /// For each segment, the index of the lane that gives its address.
     addressed_by: Vec<usize>,
-    /// For each register and lane, the segments of the register's four bytes, and their offsets in the segments.
+    /// For each register and lane, the location in shared memory of the register's four bytes.
     bytes: Vec<Vec<Bytes>>,
 }
 
-/// Returns the target's instruction with this opcode, whose modifiers may be in another order.
+/// Returns the instruction of the target's table that has this opcode; its modifiers may be in another order.
 pub(super) fn row_of<'a>(form: &Form<'a>) -> Result<&'a Instruction, String> {
     let words = |name: &str| {
         let mut words: Vec<String> = name.replace("shared::cta", "shared").split('.').map(str::to_owned).collect();
@@ -79,7 +80,8 @@ impl Transfer {
         })
     }
 
-    /// Returns the address of each segment with the lane that gives it, after checking and counting the access.
+    /// Returns the address of each segment (16-byte row) with the index of the lane that gives it. Checks alignment and
+    /// space, and counts the access.
     fn segments(&self, warp: &mut Running<'_>, direction: Direction) -> Result<Vec<(u64, usize)>, DeviceFaultKind> {
         warp.check_convergent(u32::MAX)?;
         let mut segments = Vec::with_capacity(self.addressed_by.len());
@@ -117,8 +119,8 @@ impl Transfer {
     }
 }
 
-/// Returns, for each register and lane, the segment of each of the register's four bytes, and the offset in it. `data`
-/// maps (register, lane, byte) to (segment, byte of the segment).
+/// Returns, for each register and lane, the segment (16-byte row in shared memory) and the offset of each of the
+/// register's four bytes. `data` maps (register, lane, byte) to (segment, byte of the segment).
 fn bytes(data: &LinearLayout) -> Result<Vec<Vec<Bytes>>, String> {
     let (segment, byte) = (Dim::named("slot"), Dim::named("byte"));
     if data.in_bits(byte) != 2 || data.in_bits(Dim::LANE) != 5 {

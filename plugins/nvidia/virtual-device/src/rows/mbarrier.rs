@@ -1,4 +1,4 @@
-//! Mbarrier instructions, for mbarriers in the block's own shared memory.
+//! Mbarrier instructions, for mbarriers in the executing block's shared memory.
 
 use crate::machine::{Address, Destination, DeviceFaultKind, Next, Operation, PtxSpace, Running, each};
 use crate::program::{Form, Operands, Row, Semantics, Type};
@@ -18,8 +18,8 @@ fn word(form: &Form<'_>) -> Type {
     Type::named("u32").unwrap_or(form.ty())
 }
 
-/// Returns the shared-memory address of the mbarrier that a lane names. `form_is_shared` says whether the opcode names
-/// the shared space; if false, the address is generic.
+/// Returns the shared-memory address of the mbarrier that a lane names. The operand is an address of shared memory if
+/// `form_is_shared` (the opcode names the space), otherwise a generic address.
 fn at(warp: &Running<'_>, form_is_shared: bool, address: &Address, lane: usize) -> Result<u64, DeviceFaultKind> {
     let space = if form_is_shared { PtxSpace::Shared } else { PtxSpace::Generic };
     warp.resolve(space, address, lane).map(|(_, at)| at)
@@ -54,8 +54,8 @@ fn end(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation
     }))
 }
 
-/// Decodes the operands `state, [address]{, count or bytes}` of an arrival; the resulting state is the number of the
-/// phase.
+/// Decodes an arrival with operands `state, [address]{, count or bytes}`. The state that it returns is the number of
+/// the current phase.
 fn arrive(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, String> {
     operands.expect(2..=3)?;
     let (shared, to, address) = (is_shared(form), operands.destination(0)?, operands.address(1)?);
@@ -101,7 +101,7 @@ struct Test {
 }
 
 fn test(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, String> {
-    // A time limit may follow.
+    // A time limit may be the last operand; it is ignored.
     operands.expect(3..=4)?;
     let by_parity = form.has("parity");
     let ty = if by_parity { word(form) } else { form.ty() };
@@ -119,10 +119,10 @@ impl Operation for Test {
             warp.set(self.to, lane, is_past.into());
             all &= is_past;
         }
-        // A completed wait is a synchronization: accesses before the arrivals are ordered before accesses after the
-        // wait.
+        // A completed wait synchronizes: it orders accesses before the arrivals before accesses after the wait. So the
+        // epoch of the warp increases.
         *warp.epoch += u32::from(all);
-        // If the phase is not complete, other warps must run first.
+        // An incomplete phase needs arrivals of other warps, so they run next.
         Ok(if all { Next::Continue } else { Next::Yield })
     }
 }

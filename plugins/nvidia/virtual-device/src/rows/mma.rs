@@ -1,4 +1,4 @@
-//! MMAs of one warp (`mma.sync`). The target's instruction table gives their fragment layouts and numerics.
+//! MMAs of one warp (`mma.sync`). The target's instruction table gives their register layouts and numerics.
 
 use tilewright_emulator::MmaElement;
 use tilewright_layout::Dim;
@@ -15,16 +15,16 @@ const MODIFIERS: &str = "m8n8k4 m8n8k16 m8n8k32 m8n8k128 m16n8k4 m16n8k8 m16n8k1
 pub(super) const ROWS: &[Row] =
     &[Row { name: "mma.sync.aligned", modifiers: MODIFIERS, types: "", semantics: Semantics::Warp(decode_mma) }];
 
-/// A matrix in the registers of a warp.
+/// A matrix operand of an MMA, in the registers of a warp.
 struct Tile {
     /// Log2 of the number of rows, and of the number of columns.
     shape: [u32; 2],
     bits: u32,
-    /// Number of registers of a lane, and number of bits of each.
+    /// Number of registers per lane that hold the matrix, and (in `register_bits`) number of bits of each.
     registers: usize,
     register_bits: u32,
-    /// For each element, row by row, its locations (several if it is replicated): lane, register, bit offset in the
-    /// register.
+    /// For each element, row by row, the places that hold it: lane, register, and bit offset in the register. An
+    /// element has several places if it is replicated.
     positions: Vec<Vec<(usize, usize, u32)>>,
 }
 
@@ -55,7 +55,7 @@ impl Tile {
         Err(format!("`{}` takes {} registers of {role}, not {found}", form.opcode, self.registers))
     }
 
-    /// Returns the bits of all elements, row by row, from the registers `from`.
+    /// Returns the bits of all elements, row by row. `from` are the indices of the registers that hold the matrix.
     fn elements(&self, warp: &Running<'_>, from: &[u32]) -> Result<Vec<u64>, DeviceFaultKind> {
         let element = |positions: &Vec<(usize, usize, u32)>| {
             let &(lane, register, shift) = positions

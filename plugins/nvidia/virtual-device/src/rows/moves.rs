@@ -37,7 +37,8 @@ fn copy(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operatio
     }
 }
 
-/// Returns the number of bits of each element, if a type is split into `elements` equal elements.
+/// Returns the number of bits of each element if a value of type `ty` is split into `elements` registers of equal
+/// width.
 fn element_bits(ty: Type, elements: usize) -> Result<u32, String> {
     let bits = ty.width() / (elements as u32).max(1);
     if [8, 16, 32].contains(&bits) && bits as usize * elements == ty.width() as usize {
@@ -77,8 +78,8 @@ fn pack(ty: Type, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, Str
     Ok(Box::new(Lanes::new(to, &from, compute)))
 }
 
-/// Returns the function by which a lane computes `cvta`, which converts an address of a space to a generic address, or
-/// back with `.to`.
+/// Returns the function by which a lane computes `cvta`, which converts an address in a space to a generic address, or
+/// with `.to` a generic address to one in the space.
 fn generic_address(form: &Form<'_>) -> Option<Compute> {
     let window = form.find(PtxSpace::named)?.window();
     let to = form.has("to");

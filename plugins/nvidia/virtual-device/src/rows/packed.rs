@@ -1,4 +1,4 @@
-//! Functions that apply to each element of a packed value, such as `f16x2`.
+//! Builds functions that apply to each element of a packed value, such as `f16x2`.
 
 use crate::program::{Compute, Type, mask};
 

@@ -26,8 +26,8 @@ impl Mode {
         })
     }
 
-    /// Returns the source lane of a lane, and whether the source is in the lane's segment; `b` and `c` are the operands
-    /// of `shfl.sync`.
+    /// Returns the index of the lane that `lane` reads from, and whether that lane is in the same segment; `b` and `c`
+    /// are the operands of `shfl.sync`.
     fn source(self, lane: i64, b: u64, c: u64) -> (i64, bool) {
         let (by, bound, segment) = ((b & 0x1f) as i64, (c & 0x1f) as i64, (c >> 8 & 0x1f) as i64);
         let (first, last) = (lane & segment, lane & segment | bound & !segment);
@@ -62,7 +62,7 @@ fn shuffle(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Opera
             warp.set(in_segment, lane, is_in.into());
             by = Some(by.map_or(source ^ lane, |by| if by == source ^ lane { by } else { usize::MAX }));
             match to {
-                // The value of a lane that does not execute the shuffle is undefined.
+                // If the source lane is inactive or has not written the register, the result is undefined.
                 Some(to) if active & defined & 1 << source == 0 => warp.registers.unset(to.register, lane),
                 to => warp.set(to, lane, values[source]),
             }

@@ -1,4 +1,4 @@
-//! The table of PTX instructions.
+//! The table of all PTX instructions that the virtual device executes.
 
 use super::access;
 use super::arithmetic;
@@ -23,7 +23,7 @@ use super::vote;
 use super::wgmma;
 use crate::program::Row;
 
-/// All rows of the table, in groups by module.
+/// All rows of the table of PTX instructions, one group for each module.
 pub(crate) const ROWS: &[&[Row]] = &[
     arithmetic::ROWS,
     carry::ROWS,

@@ -1,7 +1,6 @@
-//! Tensor maps that the device makes: fields are replaced in shared memory, and the map is then copied to global
-//! memory.
-//! The fence that publishes a map has no effect, as all fences. Source: PTX ISA, "tensormap.replace",
-//! "tensormap.cp_fenceproxy".
+//! Instructions by which a kernel creates tensor maps: `tensormap.replace` sets fields in shared memory,
+//! `tensormap.cp_fenceproxy` copies the map to global memory. Its fence has no effect, as all fences. Source: PTX ISA,
+//! "tensormap.replace", "tensormap.cp_fenceproxy".
 
 use tilewright_target::Direction;
 
@@ -24,7 +23,7 @@ pub(super) const ROWS: &[Row] = &[
     },
 ];
 
-/// The fields of a tensor map.
+/// The fields of a tensor map that `tensormap.replace` can set.
 const FIELDS: [&str; 10] = [
     "global_address",
     "rank",
@@ -38,7 +37,7 @@ const FIELDS: [&str; 10] = [
     "fill_mode",
 ];
 
-/// Decodes the operands `[map], {axis,} value`.
+/// Decodes `tensormap.replace` with operands `[map], {axis,} value`.
 fn replace(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, String> {
     let field = FIELDS.into_iter().find(|field| form.has(field)).ok_or_else(|| form.unknown())?;
     let has_axis = field.ends_with("_dim") || field.ends_with("_stride");
@@ -62,7 +61,8 @@ fn replace(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Opera
     }))
 }
 
-/// Decodes the operands `[to], [from], 128`; all lanes copy the same map.
+/// Decodes `tensormap.cp_fenceproxy` with operands `[to], [from], 128`. All lanes copy the same map, so the warp copies
+/// it once.
 fn copy(_: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, String> {
     operands.expect(3..=3)?;
     let (to, from) = (operands.address(0)?, operands.address(1)?);
@@ -82,7 +82,7 @@ fn copy(_: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>,
     }))
 }
 
-/// Reads the bytes of a tensor map, which must be aligned.
+/// Reads the 128 bytes of a tensor map; a fault unless the address is a multiple of 128.
 fn read_map(warp: &mut Running<'_>, at: (PtxSpace, u64), lane: usize) -> Result<[u8; MAP_BYTES], DeviceFaultKind> {
     let (direction, (space, address), alignment) = (Direction::Load, at, MAP_BYTES as u64);
     if !address.is_multiple_of(alignment) {

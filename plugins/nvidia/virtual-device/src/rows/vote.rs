@@ -55,7 +55,7 @@ fn active_mask(_: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Oper
     }))
 }
 
-/// Returns the register's value in each lane that executes the instruction, with the lane's index.
+/// Returns the index and the value of the register for each active lane.
 fn values(warp: &Running<'_>, register: u32, ty: Type) -> Result<Vec<(usize, u64)>, DeviceFaultKind> {
     let value = |lane| Ok((lane, warp.read_defined(register, lane, "the value to compare")? & mask(ty.bits)));
     warp.lanes().map(value).collect()
@@ -93,7 +93,7 @@ fn match_all(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Ope
     }))
 }
 
-/// Decodes `elect.sync`. It elects the lowest lane; PTX allows any deterministic choice.
+/// Decodes `elect.sync`, which elects the lowest active lane; PTX permits any deterministic choice.
 fn elect(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, String> {
     operands.expect(2..=2)?;
     let [to, is_it] = operands.destination_pair(0)?;

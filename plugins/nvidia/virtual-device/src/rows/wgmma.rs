@@ -1,6 +1,6 @@
 //! Warpgroup MMAs (`wgmma.mma_async`). Each warp computes 16 of the 64 rows, and reads B, or A and B, from shared
-//! memory through matrix descriptors. Accumulators are written at once; the ranges of shared memory that an MMA reads
-//! stay marked as being read until the warp waits.
+//! memory through matrix descriptors. Accumulators are written at the issue; the shared memory that an MMA reads may
+//! not be written until the warp waits.
 //!
 //! Source: PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions": register fragments, matrix descriptor,
 //! canonical layouts.
@@ -28,19 +28,19 @@ pub(super) const ROWS: &[Row] = &[
 /// Number of rows of the result that one warp computes.
 const ROWS_OF_WARP: usize = 16;
 
-/// Bytes of a row of A along K in one MMA, equal for all element types.
+/// Bytes of one row of A along K in one MMA; equal for all element types.
 const K_BYTES: usize = 32;
 
-/// Number of consecutive bytes that every swizzle keeps together.
+/// Number of consecutive bytes of shared memory that no swizzle separates.
 const CHUNK: usize = 16;
 
-/// An operand in shared memory: the fields of its matrix descriptor, and its majorness.
+/// A decoded matrix descriptor of an operand in shared memory, and whether the operand is MN-major.
 #[derive(Debug, Clone, Copy)]
 struct MatrixDescriptor {
     start: u64,
     leading: u64,
     stride: u64,
-    /// Number of bytes of a swizzled row: 32, 64 or 128; 16 without a swizzle.
+    /// Number of bytes of a row that the swizzle permutes: 32, 64 or 128; 16 without a swizzle.
     row: u64,
     /// Whether the operand is MN-major: contiguous along M or N instead of K.
     is_turned: bool,
@@ -63,8 +63,8 @@ impl MatrixDescriptor {
         Ok(Self { start: field(0), leading: field(16), stride: field(32), row, is_turned })
     }
 
-    /// Returns the address of byte `byte` along K in row `row` along M or N. Elements of MN-major operands have two
-    /// bytes.
+    /// Returns the address of byte `byte` along K in row `row` along M or N. An MN-major operand always has elements of
+    /// two bytes.
     fn address(self, row: usize, byte: usize) -> u64 {
         let (row, byte) = (row as u64, byte as u64);
         let chunks = self.row / CHUNK as u64;
@@ -85,7 +85,7 @@ impl MatrixDescriptor {
     }
 }
 
-/// The location of an operand of an MMA: in registers, or in shared memory through a descriptor.
+/// An operand of an MMA: registers, or a matrix descriptor of shared memory, in a register.
 enum MmaOperand {
     Registers(Vec<u32>),
     Memory { descriptor: u32, is_turned: bool },
@@ -111,7 +111,8 @@ fn decode_wgmma(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn 
     let (columns, depth) = shape.filter(|&(n, k)| n > 0 && n <= 256 && n % 8 == 0 && k > 0).ok_or(form.unknown())?;
     let row = form.instructions.iter().find(|row| belongs(&row.name, form.opcode));
     let row = row.ok_or_else(|| format!("the target has no instruction `{}`", form.opcode))?;
-    // Floating-point MMAs have operands for signs, 16-bit ones also for majorness.
+    // Floating-point MMAs have two operands for negation; 16-bit ones also have one for the majorness of each operand
+    // in shared memory.
     let is_float = !form.has("s32");
     let count = 4 + if is_float { 2 } else { 0 };
     let in_registers = operands.is_group(1);
@@ -141,15 +142,15 @@ fn decode_wgmma(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn 
     Ok(Box::new(Wgmma { to, accumulator, a, b, adds, columns, bits, sum: MmaElement::of(row)? }))
 }
 
-/// Whether the target's instruction `row` has this opcode; the rest of the instruction's name gives the locations of A
-/// and B.
+/// Whether `row`, the name of an instruction of the target, is for this opcode. Names have further suffixes for the
+/// locations of A and B.
 fn belongs(row: &str, opcode: &str) -> bool {
     row.strip_prefix(opcode).is_some_and(|rest| rest.starts_with('.'))
 }
 
 impl MmaOperand {
-    /// Returns the bytes along K of `rows` rows of the operand. If the operand is in shared memory, these begin at row
-    /// `first`.
+    /// Returns the bytes along K of `rows` rows of the operand. In shared memory, the first of them is row `first`; in
+    /// registers, they are the warp's rows.
     fn bytes(&self, warp: &mut Running<'_>, first: usize, rows: usize) -> Result<Vec<[u8; K_BYTES]>, DeviceFaultKind> {
         let mut all = vec![[0; K_BYTES]; rows];
         match self {
@@ -165,7 +166,8 @@ impl MmaOperand {
             Self::Memory { descriptor, is_turned } => {
                 let matrix_descriptor =
                     MatrixDescriptor::of(warp.read_uniform(*descriptor, "the descriptor of an operand")?, *is_turned)?;
-                // Number of bytes that are contiguous in memory: those of one element if MN-major, otherwise a chunk.
+                // Number of bytes that are adjacent in shared memory: one element if MN-major, otherwise a chunk of 16
+                // bytes.
                 let piece = if *is_turned { 2 } else { CHUNK };
                 for (row, own) in all.iter_mut().enumerate() {
                     for at in (0..K_BYTES).step_by(piece) {
@@ -179,7 +181,7 @@ impl MmaOperand {
     }
 }
 
-/// Returns the bits of the element with this index along K, from the bytes of a row.
+/// Returns the bits of element `index` along K, from the bytes of one row.
 fn element(row: &[u8; K_BYTES], index: usize, bits: u32) -> u64 {
     let at = index * bits as usize;
     let bytes = (bits as usize / 8).max(1);
@@ -207,8 +209,8 @@ impl Operation for Wgmma {
                 };
                 let mut word = 0;
                 for word_of_element in 0..each {
-                    // A lane's elements in order: two adjacent ones of a row, then of the row eight below, then eight
-                    // columns further.
+                    // A lane's accumulator elements in order: two adjacent elements of a row, two of the row eight
+                    // below, and so on, eight columns further each time.
                     let result_element = index * each + word_of_element;
                     let row = lane / 4 + result_element / 2 % 2 * 8;
                     let column = result_element / 4 * 8 + lane % 4 * 2 + result_element % 2;

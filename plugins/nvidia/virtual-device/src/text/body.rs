@@ -1,14 +1,14 @@
-//! Parses kernel bodies, and declarations of variables inside and outside of bodies.
+//! Parses kernel bodies, and variable declarations inside and outside of bodies.
 
 use super::PtxError;
 use super::cursor::Cursor;
 use super::lexer::Kind;
 use super::syntax::{Guard, Initial, Instruction, Operand, Statement, Variable};
 
-/// Max bytes of a variable in PTX text.
+/// Maximum bytes of one variable; the parser rejects larger ones.
 const MOST: u64 = 1 << 28;
 
-/// Max registers that one `.reg` directive declares.
+/// Maximum registers that one `.reg` directive may declare; the parser rejects more.
 const MOST_REGISTERS: u64 = 1 << 20;
 
 /// Parses the statements of a kernel body, from `{` to the matching `}`.
@@ -59,7 +59,7 @@ fn statement(cursor: &mut Cursor, statements: &mut Vec<Statement>) -> Result<(),
             cursor.symbol(';')
         }
         ".loc" => {
-            // `.loc` has no terminator: numbers follow it, then names with values.
+            // `.loc` has no terminator: integers follow it, then names with values, all on the same line.
             cursor.step();
             while matches!(cursor.kind(), Kind::Integer(_)) {
                 cursor.step();
@@ -130,7 +130,8 @@ pub(super) fn variable(cursor: &mut Cursor) -> Result<Vec<Variable>, PtxError> {
                     cursor.integer("an alignment").ok().filter(|bytes| bytes.is_power_of_two() && *bytes <= MOST);
                 alignment = Some(known.ok_or_else(|| cursor.expected("a power of two"))?);
             }
-            // `.ptr` is followed by the space and the alignment of the memory that a pointer parameter points to.
+            // `.ptr` describes the memory that a pointer parameter points to: an optional space and alignment, which
+            // are ignored.
             ".ptr" => {
                 if matches!(cursor.peeked(), Some(".global" | ".shared" | ".const" | ".local")) {
                     cursor.step();
@@ -158,7 +159,7 @@ pub(super) fn variable(cursor: &mut Cursor) -> Result<Vec<Variable>, PtxError> {
         let initial = if cursor.takes('=') { initials(cursor)? } else { Vec::new() };
         let space = space.clone();
         all.push(Variable { line, space, alignment, element_bytes, name, elements, initial });
-        // Parameters of kernels are separated by commas too, each with its space.
+        // In a list of kernel parameters, a comma is followed by the next parameter's space, not by another name.
         let another = cursor.is(',')
             && matches!(cursor.following(), Kind::Identifier(identifier) if !identifier.starts_with('.'));
         if !another {
@@ -176,8 +177,8 @@ fn bytes_of(ty: &str) -> Option<u64> {
     }
 }
 
-/// Parses the dimensions of an array, such as `[4][8]`, into the number of elements: `None` for `[]`, one if there are
-/// no dimensions.
+/// Parses the dimensions of an array, such as `[4][8]`, to the number of elements; `None` for `[]`, and 1 if there are
+/// no dimensions. `bytes` is the size of an element.
 fn elements(cursor: &mut Cursor, bytes: u64) -> Result<Option<u64>, PtxError> {
     let mut elements = Some(1u64);
     while cursor.takes('[') {
@@ -196,7 +197,7 @@ fn elements(cursor: &mut Cursor, bytes: u64) -> Result<Option<u64>, PtxError> {
     Ok(elements)
 }
 
-/// Parses the initial values of a variable: a number, or a list of numbers and addresses.
+/// Parses the initial values of a variable: one number, or a nested list of numbers and addresses.
 fn initials(cursor: &mut Cursor) -> Result<Vec<Initial>, PtxError> {
     if !cursor.takes('{') {
         return Ok(vec![initial(cursor)?]);
@@ -289,7 +290,7 @@ fn simple(cursor: &mut Cursor) -> Result<Operand, PtxError> {
     }
 }
 
-/// Parses an offset `+4`, `+-4` or `-4`; returns zero if there is none.
+/// Parses a constant offset `+4`, `+-4` or `-4` of an address; returns zero if there is none.
 fn offset(cursor: &mut Cursor) -> Result<u64, PtxError> {
     if cursor.takes('+') || cursor.is('-') { cursor.integer("an offset") } else { Ok(0) }
 }

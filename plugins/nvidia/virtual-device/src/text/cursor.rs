@@ -1,4 +1,4 @@
-//! A cursor over the tokens of PTX text, for the parser.
+//! A cursor over the tokens of PTX text, which the parser consumes one by one.
 
 use super::PtxError;
 use super::lexer::{Kind, Token};
@@ -6,11 +6,12 @@ use super::lexer::{Kind, Token};
 pub(super) struct Cursor {
     tokens: Vec<Token>,
     at: usize,
-    /// Number of open brackets around the current token, limited so that the parser's recursion is bounded.
+    /// Number of open brackets around the current token; limited to [`DEEPEST`] so that the parser's recursion is
+    /// bounded.
     depth: u32,
 }
 
-/// Max nesting of brackets in operands.
+/// Maximum nesting of brackets in operands.
 const DEEPEST: u32 = 16;
 
 impl Cursor {
@@ -18,12 +19,12 @@ impl Cursor {
         Self { tokens, at: 0, depth: 0 }
     }
 
-    /// Returns the current token; after the last token, the token that marks the end.
+    /// Returns the current token; [`Kind::End`] after the last token.
     pub(super) fn kind(&self) -> &Kind {
         self.tokens.get(self.at).map_or(&Kind::End, |token| &token.kind)
     }
 
-    /// Returns the token after the current one.
+    /// Returns the token after the current one, without consuming any.
     pub(super) fn following(&self) -> &Kind {
         self.tokens.get(self.at + 1).map_or(&Kind::End, |token| &token.kind)
     }
@@ -73,7 +74,7 @@ impl Cursor {
         if self.takes(symbol) { Ok(()) } else { Err(self.expected(&format!("`{symbol}`"))) }
     }
 
-    /// Returns the current token without consuming it, if it is a word; `None` otherwise.
+    /// Returns the current token without consuming it if it is a name, opcode or directive; `None` otherwise.
     pub(super) fn peeked(&self) -> Option<&str> {
         match self.kind() {
             Kind::Identifier(identifier) => Some(identifier),
@@ -94,7 +95,7 @@ impl Cursor {
         Ok(identifier)
     }
 
-    /// Consumes an integer with an optional sign; `what` names it in the error message.
+    /// Consumes an integer with an optional minus sign; `what` names the expected integer in the error message.
     pub(super) fn integer(&mut self, what: &str) -> Result<u64, PtxError> {
         let negative = self.takes('-');
         let Kind::Integer(value) = *self.kind() else { return Err(self.expected(what)) };

@@ -1,14 +1,14 @@
-//! Errors in PTX text, with the line.
+//! Errors in PTX text, with the line of the error.
 
 use thiserror::Error;
 
-/// The reason why the virtual device cannot run a PTX text: a mistake in the text, or a limit of the virtual device.
+/// The reason why the virtual device cannot run a PTX text: an error in the text, or an unsupported feature.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("line {line}: {message}")]
 pub struct PtxError {
     /// The line of the text, counted from one.
     pub line: u32,
-    /// The error message: found and expected text, and the remedy.
+    /// The error message: what was found, what was expected, and how to fix it if known.
     pub message: String,
 }
 

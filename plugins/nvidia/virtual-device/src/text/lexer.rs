@@ -3,7 +3,7 @@
 
 use super::PtxError;
 
-/// A token of PTX text, with its line.
+/// A token of PTX text, with its line number (from 1).
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Token {
     pub(super) line: u32,
@@ -16,20 +16,20 @@ pub(super) enum Kind {
     Identifier(String),
     /// The low 64 bits of an integer literal.
     Integer(u64),
-    /// The bits of a floating-point literal, and the number of these bits.
+    /// The bits of a floating-point literal, and its width: 32 or 64 bits.
     Float(u64, u32),
     /// The characters of a string literal, without the quotes.
     Text(String),
     Symbol(char),
-    /// The name of a register that the code generator leaves undefined on purpose, as a comment in the text notes.
+    /// A register that LLVM leaves undefined on purpose, by the name in its comment `implicit-def`.
     Undefined(String),
     End,
 }
 
-/// Start of the comment by which LLVM notes a register whose value may be anything.
+/// Start of the comment by which LLVM marks a register whose value may be anything.
 const UNDEFINED: &str = "implicit-def: ";
 
-/// Returns the tokens of a text, ending with the token that marks the end.
+/// Splits a text into tokens; the last one is [`Kind::End`].
 pub(super) fn tokens(text: &str) -> Result<Vec<Token>, PtxError> {
     let mut lexer = Lexer { rest: text, line: 1, tokens: Vec::new() };
     while lexer.next()? {}
@@ -60,14 +60,14 @@ impl<'a> Lexer<'a> {
         PtxError::new(self.line, message)
     }
 
-    /// Consumes the next `bytes` bytes of the text, which end at a character boundary, and returns them.
+    /// Consumes the next `bytes` bytes of the text and returns them. They must end at a character boundary.
     fn take(&mut self, bytes: usize) -> &'a str {
         let (taken, rest) = self.rest.split_at(bytes);
         self.rest = rest;
         taken
     }
 
-    /// Reads one token, or skips one blank or comment; returns false at the end of the text.
+    /// Reads one token, or skips one whitespace character or comment; returns false at the end of the text.
     fn next(&mut self) -> Result<bool, PtxError> {
         let Some(first) = self.rest.chars().next() else { return Ok(false) };
         if first == '\n' {
@@ -117,7 +117,7 @@ impl<'a> Lexer<'a> {
         Ok(())
     }
 
-    /// Reads a word token. A word may contain `::`, but a single `:` ends it.
+    /// Reads a name, opcode or directive. It may contain `::`, but a single `:` ends it.
     fn identifier(&mut self) {
         let bytes = self.rest.as_bytes();
         let mut end = 0;

@@ -1,6 +1,6 @@
 //! Parses PTX text by the grammar of the PTX ISA alone. The module [`super::program`] resolves names and instructions.
 //!
-//! This module may import nothing else of the crate.
+//! This module may import nothing else from this crate.
 
 mod body;
 mod cursor;

@@ -6,14 +6,14 @@ use super::cursor::Cursor;
 use super::lexer::{Kind, tokens};
 use super::syntax::{Function, Kernel, PtxModule, Variable};
 
-/// Linkage directives before a variable or an entry, which the parser ignores.
+/// Linkage directives before a variable or a kernel, which the parser ignores.
 const LINKAGE: [&str; 4] = [".visible", ".weak", ".extern", ".common"];
 
-/// Spaces that a variable outside of kernels may have.
+/// Memory spaces of variables that are declared outside of kernels.
 const SPACES: [&str; 3] = [".global", ".const", ".shared"];
 
-/// Directives that may stand between the parameters and the body of a kernel. The parser skips them and the integers
-/// after them; the caller checks launches against the limits.
+/// Directives that may stand between the parameters and the body of a kernel. The parser skips them and their integers;
+/// the device checks launches by the kernel's metadata instead.
 const OF_KERNELS: [&str; 9] = [
     ".maxntid",
     ".reqntid",
@@ -113,7 +113,7 @@ fn kernel(cursor: &mut Cursor) -> Result<Kernel, PtxError> {
     Ok(Kernel { name, parameters, body: body(cursor)? })
 }
 
-/// Parses a list of parameters or results in parentheses; none if there is no list.
+/// Parses a list of parameters or results in parentheses; returns no parameters if there is no list.
 fn parameters(cursor: &mut Cursor) -> Result<Vec<Variable>, PtxError> {
     let mut parameters = Vec::new();
     if cursor.takes('(') && !cursor.takes(')') {
@@ -128,7 +128,7 @@ fn parameters(cursor: &mut Cursor) -> Result<Vec<Variable>, PtxError> {
     Ok(parameters)
 }
 
-/// Parses a function; a declaration, such as that of `vprintf`, is ignored.
+/// Parses a function. Returns `None` for a declaration without a body, such as that of `vprintf`.
 fn function(cursor: &mut Cursor) -> Result<Option<Function>, PtxError> {
     let results = parameters(cursor)?;
     let name = cursor.identifier("the name of a function")?;

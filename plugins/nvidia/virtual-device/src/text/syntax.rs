@@ -1,13 +1,13 @@
-//! The syntax tree of PTX text.
+//! The syntax tree that the parser builds from PTX text.
 
-/// A parsed PTX module: its target, global variables and kernels.
+/// A parsed PTX module: its target processor, variables, kernels and functions.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct PtxModule {
     /// Target processor that the text names, such as `sm_80`.
     pub(crate) target: String,
     pub(crate) variables: Vec<Variable>,
     pub(crate) kernels: Vec<Kernel>,
-    /// Functions with a body.
+    /// Functions that have a body in the module; kernels may call them.
     pub(crate) functions: Vec<Function>,
 }
 
@@ -40,7 +40,7 @@ pub(crate) struct Function {
     pub(crate) body: Vec<Statement>,
 }
 
-/// The declaration of a variable: a parameter, or memory of some space.
+/// The declaration of a variable: a parameter, or memory in one of the spaces.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Variable {
     pub(crate) line: u32,
@@ -58,7 +58,8 @@ pub(crate) struct Variable {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Initial {
     Bits(u64),
-    /// The address of the variable `name` plus an offset; a generic address, or an address in the variable's space.
+    /// The address of the variable `name` plus `offset` bytes. It is a generic address if `generic`, otherwise an
+    /// address in the variable's space.
     Address {
         name: String,
         offset: u64,
@@ -66,13 +67,13 @@ pub(crate) enum Initial {
     },
 }
 
-/// A statement of a kernel's body.
+/// A statement of a kernel's body, as parsed.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Statement {
     /// `{`, which opens a scope of names.
     Open,
     Close,
-    /// Declaration of one register, or of `count` registers whose names end with a number.
+    /// Declaration of the register `name`, or of `count` registers `name0`, `name1`, ....
     Registers {
         line: u32,
         ty: String,
@@ -80,7 +81,7 @@ pub(crate) enum Statement {
         count: Option<u32>,
     },
     Variable(Variable),
-    /// A name that stands for the variable `of`: a parameter or result of an inlined function.
+    /// Makes `name` an alias of the variable `of`; inlining adds it for each parameter and result of a function.
     Alias {
         line: u32,
         name: String,
@@ -96,12 +97,12 @@ pub(crate) enum Statement {
         name: String,
         labels: Vec<String>,
     },
-    /// The name of a register that the code generator leaves undefined on purpose.
+    /// Marks a register that LLVM leaves undefined on purpose, so that reading it is no fault.
     Undefined(String),
     Instruction(Instruction),
 }
 
-/// A parsed instruction with its guard and operands.
+/// A parsed instruction: its guard, opcode with modifiers, and operands.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Instruction {
     pub(crate) line: u32,
@@ -110,34 +111,34 @@ pub(crate) struct Instruction {
     pub(crate) operands: Vec<Operand>,
 }
 
-/// The guard predicate of an instruction: `@p` or `@!p`.
+/// The guard predicate of an instruction: `@name`, or `@!name` if negated.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Guard {
     pub(crate) name: String,
     pub(crate) negated: bool,
 }
 
-/// A parsed operand.
+/// A parsed operand, before names are resolved.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Operand {
     Name(String),
     /// A negated predicate, `!p`.
     Not(String),
     Integer(u64),
-    /// The bits of a floating-point literal, and the number of these bits.
+    /// The bits of a floating-point literal, and its width: 32 or 64 bits.
     Float(u64, u32),
     /// A register group, `{a, b}`.
     Group(Vec<Operand>),
-    /// An address, `[base + offset]`; `more` has the coordinates of `[map, {x, y}]`.
+    /// An address, `[base + offset]`; `more` has further elements, such as the coordinates of `[map, {x, y}]`.
     Address {
         base: Box<Operand>,
         offset: u64,
         more: Vec<Operand>,
     },
-    /// Two results, `a|b`.
+    /// A pair of destinations, `a|b`.
     Pair(Box<Operand>, Box<Operand>),
-    /// The list of results or arguments of a call, `(a, b)`.
+    /// The list of results or parameters of a call, `(a, b)`.
     List(Vec<Operand>),
-    /// A variable's address plus a constant, `name+4`, as a value.
+    /// The address of a variable plus a constant, `name+4`, used as a value.
     Offset(String, u64),
 }

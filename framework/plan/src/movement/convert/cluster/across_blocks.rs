@@ -11,8 +11,8 @@ use tilewright_target::TargetDescription;
 /// cluster.
 #[derive(Debug, Clone)]
 pub(crate) struct ClusterPlan {
-    /// The stores and loads within one block's memory, and its layout. The loads are those of one group of registers,
-    /// all from the memory of one block.
+    /// The stores and loads within one block's memory, and its layout. The loads are those of one group of registers
+    /// (all registers of a group load from the memory of one block).
     pub(super) scratch: Scratch,
     pub(super) groups: Groups,
     /// For each lane bit, then warp bit, then block bit, the distance that it adds: the block from which a thread loads
@@ -24,7 +24,7 @@ pub(crate) struct ClusterPlan {
     pub(super) register_bits: u32,
     /// Whether any load accesses another block's memory.
     pub(super) leaves: bool,
-    /// Whether several blocks have the same elements of the source.
+    /// Whether several blocks hold the same elements of the source.
     pub(super) copies: bool,
 }
 
@@ -33,7 +33,7 @@ impl ClusterPlan {
         self.scratch.swizzle()
     }
 
-    /// Number of blocks of a cluster.
+    /// Returns the number of blocks of a cluster.
     pub(crate) fn blocks(&self) -> u32 {
         1 << self.block_bits
     }

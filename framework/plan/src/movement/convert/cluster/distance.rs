@@ -12,10 +12,11 @@ use super::super::super::conversion::Side;
 /// linear.
 #[derive(Debug, Clone)]
 pub(super) struct Distances {
-    /// For each register bit, the element and the distance that it adds (over F2) to those of the position.
+    /// For each register bit of a destination position, the element and the distance (xor of block indices) that it
+    /// adds over F2.
     registers: Vec<Step>,
-    /// For each lane bit, then each warp bit, then each block bit, the element and the distance that it adds (over F2)
-    /// to those of the position.
+    /// For each lane bit, then each warp bit, then each block bit of a destination position, the element and the
+    /// distance (xor of block indices) that it adds over F2.
     threads: Vec<Step>,
 }
 
@@ -46,12 +47,14 @@ impl Distances {
         })
     }
 
-    /// Whether every block holds all elements that it needs, so that no load accesses another block.
+    /// Whether every block holds all elements that it needs (all distances are zero), so that no load accesses another
+    /// block.
     pub(super) fn are_zero(&self) -> bool {
         self.registers.iter().chain(&self.threads).all(|step| step.distance == 0)
     }
 
-    /// Returns, for each lane bit, then each warp bit, then each block bit, the distance that it adds (over F2).
+    /// Returns, for each lane bit, then each warp bit, then each block bit, the distance (xor of block indices) that it
+    /// adds over F2.
     pub(super) fn of_threads(&self) -> Columns {
         self.threads.iter().map(|step| step.distance).collect()
     }

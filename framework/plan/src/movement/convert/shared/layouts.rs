@@ -17,8 +17,8 @@ struct Shape {
 }
 
 impl Sides<'_> {
-    /// Iterates over layouts for plain accesses: every vector width, the widest first, each also extended so that one
-    /// side has wider accesses. Layouts are computed lazily.
+    /// Iterates over layouts for plain accesses: one for every number of elements of an access, the largest first, and
+    /// variants that give one side wider accesses. Layouts are computed lazily.
     pub(super) fn plain_layouts(&self) -> impl Iterator<Item = ScratchLayout> {
         let (src, dst, conversion) = (self.src, self.dst, self.conversion);
         let widest = self.target.shared.access_bits.iter().copied().max().unwrap_or(0) / conversion.element.bits();
@@ -83,9 +83,9 @@ impl Shape {
     }
 }
 
-/// Returns choices of the elements at the first bank bits: none, or up to `most` further register columns of one side,
-/// which make its accesses wider. Each choice is (number of columns from the source, number from the destination, the
-/// columns).
+/// Returns choices of the elements at the offset bits that select a bank: none, or up to `most` further register
+/// columns of one side, which make the accesses of that side wider. Each choice is (number of columns from the source,
+/// number from the destination, the columns).
 fn fills(vector: &[u64], src: &LocatedAccessor, dst: &LocatedAccessor, most: usize) -> Vec<(usize, usize, Columns)> {
     let mut fills = vec![(0, 0, Columns::new())];
     for extra in 1..=most {

@@ -63,7 +63,7 @@ pub(super) struct Sides<'a> {
     pub(super) coordinates: &'a Coordinates,
     pub(super) src: &'a LocatedAccessor,
     pub(super) dst: &'a LocatedAccessor,
-    /// The plain accesses that store, the widest first.
+    /// Plain store accesses of each width, the widest first.
     stores: SmallVec<[Tile<'a>; 5]>,
     loads: SmallVec<[Tile<'a>; 5]>,
     pub(super) target: &'a TargetDescription,
@@ -73,7 +73,7 @@ pub(super) struct Sides<'a> {
 pub(super) struct Best {
     chosen: Option<(ScratchLayout, TileStats, TileStats)>,
     bound: bound::CountLowerBounds,
-    /// The fewest stores, and the fewest loads, that a warp can issue in any layout.
+    /// The fewest stores, and the fewest loads, that a warp can issue in any scratch layout.
     fewest_accesses: [u64; 2],
 }
 

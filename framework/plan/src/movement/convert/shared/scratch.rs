@@ -43,12 +43,12 @@ impl Scratch {
         }
     }
 
-    /// Number of rounds: how often scratch memory is filled.
+    /// Returns the number of rounds: how often the scratch memory is filled.
     pub(crate) fn rounds(&self) -> u64 {
         1 << self.rounds
     }
 
-    /// The reason why the counts exceed the lower bound; `None` if they do not.
+    /// Returns the reason why the counts exceed the lower bound; `None` if they do not.
     fn why_above(&self, counts: &Counts, bound: &CountLowerBounds) -> Option<String> {
         let reasons: Vec<_> =
             [&self.store, &self.load].into_iter().filter_map(|side| side.why_above(counts, bound)).collect();

@@ -24,9 +24,9 @@ impl Round {
     }
 }
 
-/// Finds the columns of `P`: for each bit of the thread index, the word index that it adds (over F2) to the number of
-/// the round, to give the destination word of the thread. Every combination of thread bits whose source is thread 0
-/// must read word 0. `None` if no columns are found.
+/// Finds the columns of `P`: for each bit of the thread index, the word index that it adds (over F2) to the index of
+/// the round, to give the destination word that the thread takes. Every combination of thread bits whose source is
+/// thread 0 must read word 0. `None` if no columns are found.
 ///
 /// Thread bits that need no change of word come first. For each of the others one word bit is found whose source thread
 /// is not yet among the sources. Without replicas on either side this always succeeds: two spaces of equal dimension
@@ -53,9 +53,9 @@ pub(super) fn choose_destinations(map: &WordMap) -> Option<Vec<u64>> {
 /// Max number of choices of a word for a thread bit that the search tries.
 const MOST_TRIED: u32 = 2000;
 
-/// Returns the columns of a `P` for which every thread reads from itself in the rounds of words that all threads
-/// already have. The number of other rounds is then at most the number of missing words. `None` if some thread has none
-/// of the words that it needs.
+/// Returns the columns of a map `P` (from threads to the words that they take) for which every thread reads from itself
+/// in the rounds of words that all threads already have. The number of other rounds is then at most the number of
+/// missing words. `None` if some thread has none of the words that it needs.
 pub(super) fn keep_local_words(map: &WordMap) -> Option<Vec<u64>> {
     let threads: Vec<u64> = map.of_words.iter().map(|p| p.thread).collect();
     let solver = Solver::new(&threads);

@@ -28,8 +28,9 @@ pub(super) struct ShuffleProblem<'a> {
     pub(super) target: &'a TargetDescription,
 }
 
-/// For given columns of `P`, the words that threads take and offer: the columns of `P`, of `Q`, and of the source
-/// thread.
+/// The rounds that follow from a choice of `P` (the linear map from threads to the words that they take): the columns
+/// of `P`, of `Q` (the map from threads to the words that they offer), and of the map from a thread to the thread from
+/// which it reads.
 struct RoundSources {
     dst_columns: Vec<u64>,
     src_columns: Vec<u64>,
@@ -40,9 +41,9 @@ struct RoundSources {
 }
 
 impl ShuffleProblem<'_> {
-    /// Returns the shuffle plan of the fewest cycles for the given columns of `P`; `None` if it takes `most` cycles or
-    /// more. It is the best of four variants: parities in either order, and words that stay in their thread selected
-    /// separately or together with received words.
+    /// Returns the shuffle plan of the fewest cycles for the given columns of `P` (the map from threads to the words
+    /// that they take); `None` if it takes `most` cycles or more. It is the best of four variants: parities in either
+    /// order, and words that stay in their thread selected separately or together with received words.
     pub(super) fn best(&self, dst_columns: &[u64], most: f64) -> Option<ShufflePlan> {
         let schedule = RoundSources::new(self.map, dst_columns);
         let words_per_element = u64::from(self.conversion.element.bits().div_ceil(WORD_BITS));
@@ -112,8 +113,9 @@ impl RoundSources {
         Self { dst_columns: dst_columns.to_vec(), src_columns, source_thread, rounds }
     }
 
-    /// Returns the rounds, the selects, and the words of the destination. Words that stay in their thread are selected
-    /// separately (`separately`) or together with received words. `None` if that takes `most` selects or more.
+    /// Returns the rounds, the selects, and the words of the destination. If `separately`, words that stay in their
+    /// thread are selected separately, otherwise together with received words. `None` if `most` or more selects are
+    /// needed.
     fn selected(&self, reversed: bool, separately: bool, most: usize) -> Option<(Vec<Round>, Selects, Vec<Word>)> {
         let (parities, taken, offered) = by_parities(&self.dst_columns, &self.src_columns, reversed);
         let mut selects = Selects::new(parities, self.rounds.len());

@@ -21,8 +21,8 @@ const MOST_WEIGHED: u64 = 1024;
 /// Max number of moves in a sequence.
 const MOST_MOVES: usize = 4;
 
-/// The register bit at the start of the path to a lane bit, and whether the path is direct: no other lane bit lies on
-/// it.
+/// The source register bit from which the elements along a lane bit of the destination come, possibly through a chain
+/// of other lane bits (the path). `direct`: no other lane bit is on the path.
 struct Start {
     register: u32,
     direct: bool,
@@ -82,8 +82,8 @@ impl Search<'_> {
         }
     }
 
-    /// Plans the rounds of shuffles after the given moves, and keeps the plan if it is the best; returns false if more
-    /// moves cannot be cheaper.
+    /// Plans the rounds of shuffles after the given moves, and keeps the plan if it is the best; returns false if
+    /// longer sequences of moves cannot be cheaper.
     fn weigh(&mut self, origin: &Origin, moves: &Moves) -> bool {
         let Some(words) = Words::new(self.conversion, origin, moves) else { return true };
         let words_per_element = u64::from(self.conversion.element.bits().div_ceil(WORD_BITS));
@@ -153,8 +153,8 @@ impl Search<'_> {
         found
     }
 
-    /// Returns the register bit at the start of the path to a lane bit; `None` if the lane bit stays, or if no register
-    /// bit is on its path.
+    /// Follows the elements along a destination lane bit back to their source, from lane bit to lane bit, until a
+    /// register bit. `None` if the elements do not leave their lane, or if no register bit is on this path.
     fn start(&self, origin: &Origin, lane: u32) -> Option<Start> {
         let mut at = lane;
         for _ in 0..=self.conversion.lane_bits {
@@ -176,7 +176,8 @@ impl Search<'_> {
         None
     }
 
-    /// Returns the lowest register bit beyond the source's registers that no destination position reads.
+    /// Returns the lowest register bit above the source's registers that no destination position reads; it can number
+    /// replicas.
     fn copies(&self, origin: &Origin) -> u32 {
         let past = self.conversion.src.registers.len() as u32;
         let read = used(origin);

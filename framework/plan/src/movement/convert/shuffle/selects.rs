@@ -119,7 +119,7 @@ impl Selects {
         Self { parities, selects: Vec::with_capacity(room), known }
     }
 
-    /// The number of combinations of parities, which is the length of a table.
+    /// Returns the number of combinations of parities, which is the length of a table of [`Self::value`].
     pub(super) fn combinations(&self) -> usize {
         1 << self.parities.len()
     }
@@ -130,7 +130,7 @@ impl Selects {
         self.selects.get(index as usize).copied()
     }
 
-    /// Number of selects on which the given words depend.
+    /// Returns the number of selects on which the given words depend, directly or through other selects.
     pub(super) fn needed(&self, words: impl Iterator<Item = Word>) -> u64 {
         let mut needed = vec![false; self.selects.len()];
         let mut left: Vec<Word> = words.collect();

@@ -22,12 +22,12 @@ pub(crate) struct ShufflePlan {
     pub(super) selects: Selects,
     /// The words of the destination, each as a source word, a received word or the result of a select.
     pub(super) taken: Vec<Word>,
-    /// The byte permutes that replace the last selects; `None` if the plan has none.
+    /// Byte permutes that replace the last selects; `None` if selects alone are as cheap or no such permutes exist.
     pub(super) byte_merges: Option<ByteMerges>,
     /// Number of selects that the plan executes.
     pub(super) needed: u64,
-    /// The columns of `P`: for each thread bit, the bits that it flips in a round's number, to give the index of the
-    /// destination word that the thread takes in the round.
+    /// The columns of `P`: for each thread bit, the bits that it flips in the index of the round, to give the index of
+    /// the destination word that the thread takes in that round.
     pub(crate) taken_columns: Vec<u64>,
     /// The columns of the source thread: for each thread bit, the bits that it flips in the index of the thread from
     /// which it reads.
@@ -37,7 +37,7 @@ pub(crate) struct ShufflePlan {
 }
 
 impl ShufflePlan {
-    /// Number of shuffles that move one word: 1, or 2 for elements of 64 bits.
+    /// Returns the number of shuffles that move one word: 1, or 2 for elements of 64 bits.
     pub(super) fn words_per_element(&self) -> u64 {
         u64::from(self.element.bits().div_ceil(WORD_BITS))
     }

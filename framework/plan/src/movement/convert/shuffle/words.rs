@@ -59,7 +59,7 @@ impl Words {
         })
     }
 
-    /// Number of words of the source.
+    /// Returns the number of 32-bit words (64-bit for elements of 64 bits) of a thread in the source.
     pub(super) fn count(&self) -> u64 {
         1 << self.src_outer.len()
     }

@@ -8,8 +8,8 @@ use tilewright_kernel::{Binary, Builder, Op, Value};
 pub struct TensorCopySource<'a> {
     /// The tensor map, a kernel parameter that the host encodes for [`TensorCopy::map`].
     pub map: Value,
-    /// The coordinates of the copied tile along each axis of [`TensorCopy::axes`]: signed `i32`, uniform over the
-    /// lanes.
+    /// Coordinates of the first element of the copied tile, along each axis of [`TensorCopy::axes`]: signed `i32`,
+    /// uniform over the lanes.
     pub origin: &'a [Value],
 }
 

@@ -10,7 +10,7 @@ use tilewright_kernel::{Counts, Outside, Queue, TensorMap};
 use tilewright_layout::{Dim, LayoutError, LinearLayout, Space};
 use tilewright_target::{Completion, Direction, Instruction, Operand, TensorCopyLayout, TensorCopyOperand};
 
-/// The role of an operand of the copy instruction.
+/// The role of an operand of a bulk tensor copy instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
     Box,
@@ -19,10 +19,10 @@ pub(super) enum Role {
     Mbarrier,
 }
 
-/// A plan of a bulk tensor copy: a tensor map, and the boxes that fill the memory.
+/// A plan of a bulk tensor copy (TMA): a tensor map, and the boxes that fill the shared memory.
 #[derive(Debug, Clone)]
 pub struct TensorCopy {
-    /// The tensor map that the kernel needs.
+    /// The tensor map that the host must pass to the kernel.
     pub map: TensorMap,
     /// The axes of the tensor in the order of the tensor map, the fastest first.
     pub axes: Vec<Dim>,
@@ -31,9 +31,9 @@ pub struct TensorCopy {
     pub counts: Counts,
     /// Number of global-memory transactions, each of `global.transaction_bytes`.
     pub transactions: u64,
-    /// Alignment of the shared memory that the boxes require, in bytes.
+    /// Required alignment in bytes of the shared memory, at which the first box starts.
     pub alignment: u64,
-    /// The name of the canonical layout of a box in shared memory.
+    /// Name of the layout of a box in shared memory (its XOR swizzle), as the target's table has it.
     pub box_layout: String,
     name: String,
     pub(super) roles: Vec<Role>,
@@ -43,25 +43,26 @@ pub struct TensorCopy {
 }
 
 impl TensorCopy {
-    /// The name of the copy instruction.
+    /// Returns the name of the copy instruction.
     #[must_use]
     pub fn instruction(&self) -> &str {
         &self.name
     }
 
-    /// Number of boxes that the plan copies.
+    /// Returns the number of boxes that the plan copies, each with one instruction.
     #[must_use]
     pub fn box_count(&self) -> usize {
         self.box_count.len()
     }
 
-    /// Number of bytes of all boxes: the transaction count that the mbarrier must expect.
+    /// Returns the number of bytes of all boxes: the transaction count that the mbarrier must expect.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.counts.bulk_bytes
     }
 
-    /// The queue whose wait completes the copy; `None` if it completes on an mbarrier.
+    /// Returns the queue (PTX: bulk async group) that a wait must drain to complete the copy; `None` if it completes on
+    /// an mbarrier.
     #[must_use]
     pub fn queue(&self) -> Option<Queue> {
         match self.completion {

@@ -77,8 +77,9 @@ fn step(memory: &LinearLayout, column: u64) -> Option<(Dim, u64)> {
     only.filter(|_| moved.next().is_none())
 }
 
-/// Grows the box `axes` by a step: doubles its size along the axis on which the step moves, if the step continues the
-/// box. Returns false and leaves the box unchanged if it does not, or if the instruction cannot copy such a box.
+/// Extends the box `axes` by the step of the next offset bit: doubles its size along the axis on which the step moves.
+/// Returns false and leaves the box unchanged if the step does not continue the box, or if the instruction cannot copy
+/// such a box.
 fn grows(
     axes: &mut Vec<(Dim, u32)>,
     step: Option<(Dim, u64)>,
