@@ -5,8 +5,8 @@
 
 use std::path::{Path, PathBuf};
 
-/// Writes the manifest `NAME.plugin.toml` to the directory where cargo puts the shared library. `abi` is the version of
-/// the plugin interface (major, minor).
+/// Writes the manifest `NAME.plugin.toml` to the directory of the shared library. `abi` is the version of the plugin
+/// interface (major, minor).
 pub fn write(name: &str, abi: (u32, u32), architectures: &[&str]) {
     let version = std::env::var("CARGO_PKG_VERSION").unwrap_or_default();
     let list = |words: &[&str]| words.iter().map(|word| format!("\"{word}\"")).collect::<Vec<_>>().join(", ");
@@ -57,8 +57,8 @@ fn library_file(name: &str) -> String {
     format!("{prefix}tilewright_{name}_plugin{suffix}")
 }
 
-/// Returns the directory where cargo puts the shared library: `deps` in the directory of the build profile. The build
-/// script's `OUT_DIR` is `build/PACKAGE/out` in that directory.
+/// Returns the directory of the shared library, as cargo chooses it: `deps` in the directory of the build profile.
+/// `OUT_DIR` of this script is `build/PACKAGE/out` there.
 fn libraries() -> PathBuf {
     let out = PathBuf::from(std::env::var_os("OUT_DIR").unwrap_or_default());
     out.ancestors().nth(3).unwrap_or(Path::new(".")).join("deps")

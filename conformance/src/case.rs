@@ -32,8 +32,8 @@ impl Verdict {
         Self { status: Status::Fail, level: Some(level), detail: detail.into() }
     }
 
-    /// Returns the verdict that all assertions of the case hold, but that a cost is above its lower bound. `detail`
-    /// names the cost.
+    /// Returns the verdict that everything the case asserts holds, but a cost is above its lower bound. `detail` names
+    /// the cost.
     #[must_use]
     pub fn quality(level: Level, detail: impl Into<String>) -> Self {
         Self { status: Status::Quality, level: Some(level), detail: detail.into() }

@@ -1,4 +1,4 @@
-//! Build script: tells `tilewright-install` the folder and the name of the LLVM library that the plugins link.
+//! Build script: passes the folder and the name of the LLVM library that the plugins link to `tilewright-install`.
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");

@@ -398,7 +398,7 @@ impl Session {
     }
 }
 
-/// Whether the error says that none of the opened plugins has the layout family or the family of its parent.
+/// Whether the error means that none of the opened plugins has the layout family or the family of its parent.
 fn not_served(error: &FamilyError) -> bool {
     matches!(error, FamilyError::Unknown { .. })
 }

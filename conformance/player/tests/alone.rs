@@ -36,8 +36,8 @@ fn it_depends_on_drivers_and_on_no_code_generator() {
 }
 
 /// Builds the program alone, since a build of the whole workspace enables all features of the vendors' crates. No
-/// optimisation, since all dependencies are built again. The target directory is the one in which other tests build
-/// out-of-tree plugins, so that dependencies are shared. Returns the program's path.
+/// optimisation, since all dependencies are built again. Other tests build out-of-tree plugins in the same target
+/// directory, so that dependencies are shared. Returns the program's path.
 fn built_alone() -> PathBuf {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut command = Command::new(env!("CARGO"));

@@ -46,8 +46,8 @@ pub(super) fn bulk_copy_of(row: &Instruction) -> Option<(Option<TensorMap>, u32)
     Some((map, BULK_COPY_BYTES))
 }
 
-/// Builds test cases for the instruction `row`, each copying a box of the tensor map `map`. The positions of the box
-/// are: inside of the tensor, across its start, across its end, beyond it.
+/// Builds test cases of the instruction `row`, which copies a box of the tensor map `map`: one case for each kind of
+/// position, inside of the tensor, across its start, across its end, beyond it.
 pub(super) fn box_cases(row: &Instruction, map: &TensorMap, lanes: u32) -> Result<Vec<TestCase>, CheckFailure> {
     origins(map).map(|origin| box_copy_case(row, map, &origin, lanes, None)).collect()
 }

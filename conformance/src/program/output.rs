@@ -101,7 +101,7 @@ impl<'a> Output<'a> {
         self.progress = Some(progress);
     }
 
-    /// Reports the totals and the harness's `errors`, writes the requested files, and returns the exit status.
+    /// Reports the totals and the harness's `errors`, and writes the requested files; returns the exit status.
     /// `interrupted` is true if the user ended the run.
     pub(super) fn end(
         mut self,

@@ -4,12 +4,13 @@
 //! same plan again, with the layouts that the operands have.
 
 use super::LaunchConfig;
+use super::batches::{Batches, extend_axis, extend_over_batches, warp_partition};
 use super::chain;
 use super::given_layouts::plan_for_given_layouts;
 use super::layouts::{BlockDivision, LayoutTransfer, canonical_order, distributed, shape_of};
 use super::operand_orders;
 use tilewright_layout::{Dim, LayoutError, LinearLayout};
-use tilewright_plan::mma::{MmaError, MmaPlan, MmaProblem, Scale, WarpPartition, plan_mma};
+use tilewright_plan::mma::{MmaError, MmaPlan, MmaProblem, Scale, WarpPartition};
 use tilewright_target::ElementType;
 use tilewright_tile::op_attrs::{
     COLUMNS_PER_LANE, INSTRUCTION, K_WIDTH, LANES_ALONG, PENDING, SWAP_AB, WARPS_ALONG, WARPS_ALONG_M,
@@ -44,23 +45,6 @@ impl DotPlan {
     pub(super) fn layouts(&self) -> [Option<&LinearLayout>; 5] {
         let ([a, b], [a_scale, b_scale]) = (&self.operands, &self.scales);
         [a.as_ref(), b.as_ref(), Some(&self.accumulator), a_scale.as_ref(), b_scale.as_ref()]
-    }
-}
-
-/// A batch of matrices, numbered by the first axis of a dot's tensors.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Batches {
-    /// Number of matrices of the batch.
-    pub count: u64,
-    /// Log2 of the number of groups into which the warps are divided; different groups multiply different matrices.
-    pub groups: u32,
-}
-
-impl Batches {
-    /// Number of matrices that one warp multiplies; the highest bits of a register's index number them.
-    #[must_use]
-    pub fn per_warp(self) -> u64 {
-        self.count >> self.groups
     }
 }
 
@@ -126,36 +110,6 @@ pub fn plan_dot(body: &Body, op: Op, config: &LaunchConfig<'_>) -> Result<DotPla
     let accumulator = extend_over_batches(&plan.c, batches)?;
     let accumulator = extend_over_blocks(&accumulator, &blocks, DotTensor::Accumulator)?;
     Ok(DotPlan { operands, scales, accumulator, plan, batches, blocks })
-}
-
-/// Plans the MMA of one matrix by all warps. For a batch, plans it by the fewest warps with which the same instruction
-/// still applies and operands stay in registers; groups of warps then multiply different matrices.
-pub(super) fn warp_partition(
-    problem: &MmaProblem,
-    count: Option<u64>,
-    config: &LaunchConfig<'_>,
-) -> Result<(MmaPlan, Option<Batches>), MmaError> {
-    let full = match plan_mma(problem, config.context) {
-        Err(MmaError::Impossible { .. }) if problem.chained => {
-            plan_mma(&problem.clone().with_chained(false), config.context)?
-        }
-        other => other?,
-    };
-    let Some(count) = count else { return Ok((full, None)) };
-    let in_registers =
-        |plan: &MmaPlan| [&plan.a, &plan.b].iter().all(|operand_layout| !operand_layout.ins().contains(Dim::OFFSET));
-    let most = count.trailing_zeros().min(problem.warps.trailing_zeros());
-    for groups in (1..=most).rev() {
-        let fewer = problem.clone().with_warps(problem.warps >> groups).with_chained(full.problem.chained);
-        match plan_mma(&fewer, config.context) {
-            Ok(own) if own.instruction() == full.instruction() && in_registers(&own) => {
-                return Ok((own, Some(Batches { count, groups })));
-            }
-            Ok(_) | Err(MmaError::Impossible { .. }) => {}
-            Err(other) => return Err(other),
-        }
-    }
-    Ok((full, Some(Batches { count, groups: 0 })))
 }
 
 /// Returns the MMA problem of a `tt.dot` or `tt.dot_scaled`, for one matrix of a batch.
@@ -284,30 +238,7 @@ fn batches(body: &Body, op: Op) -> Option<u64> {
     (shape.len() > 2).then(|| shape[0])
 }
 
-/// Extends a layout to `size` elements along an axis; the added elements are in additional highest registers.
-pub(super) fn extend_axis(layout: &LinearLayout, axis: usize, size: u64) -> Result<LinearLayout, LayoutError> {
-    let mut full = canonical_order(layout)?;
-    while 1u64 << full.out_bits(Dim::tensor(axis)) < size {
-        full = LayoutTransfer::Stacked(axis).apply(&full)?;
-    }
-    Ok(full)
-}
-
-/// Extends the layout of one matrix to a batch: groups of warps hold different matrices; further matrices are in
-/// additional highest registers.
-pub fn extend_over_batches(layout: &LinearLayout, batches: Option<Batches>) -> Result<LinearLayout, LayoutError> {
-    let Some(Batches { count, groups }) = batches else { return Ok(layout.clone()) };
-    let mut all = LayoutTransfer::InsertAxis(0).apply(&canonical_order(layout)?)?;
-    for _ in 0..groups {
-        all = LayoutTransfer::DoubledOverWarps(0).apply(&all)?;
-    }
-    while 1u64 << all.out_bits(Dim::tensor(0)) < count {
-        all = LayoutTransfer::Stacked(0).apply(&all)?;
-    }
-    Ok(all)
-}
-
-/// A tensor of a dot: an operand, the scales of an operand, or the accumulator.
+/// A tensor of a dot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DotTensor {
     /// Operand A (0) or B (1).

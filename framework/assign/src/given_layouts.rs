@@ -2,7 +2,7 @@
 //! plan would convert the operands and the accumulator at each dot.
 
 use super::LaunchConfig;
-use super::dot_plan::{Batches, extend_axis, extend_over_batches, warp_partition};
+use super::batches::{Batches, extend_axis, extend_over_batches, warp_partition};
 use super::layouts::{LayoutCache, canonical_order};
 use tilewright_layout::{Dim, LayoutError, LinearLayout};
 use tilewright_plan::mma::{MmaPlan, MmaProblem};

@@ -5,6 +5,7 @@
 //! lie.
 
 mod assign;
+pub mod batches;
 mod chain;
 mod config;
 mod dot_alternatives;

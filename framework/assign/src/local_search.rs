@@ -25,8 +25,7 @@ const SUGGESTIONS: usize = 6;
 /// Max number of combinations of keys (one chosen layout for each node) that are compared exhaustively.
 const FEW: usize = 4096;
 
-/// The choices of neighbours that follow a node, in the order in which they are tried: those that change few nodes
-/// first.
+/// The choices of neighbours that follow a node, in the order of the search: those that change few nodes first.
 const FOLLOW_CHOICES: [Follow; 7] = [
     Follow { before: false, after: false, anchors: false },
     Follow { before: true, after: false, anchors: false },

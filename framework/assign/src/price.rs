@@ -131,8 +131,7 @@ impl<'a> Prices<'a> {
         work.time(self.config.warps.into(), self.config.context.target)
     }
 
-    /// Returns the number of cycles that it takes to issue a warp's arithmetic instructions; `instructions` is their
-    /// number.
+    /// Returns the cycles that a number of arithmetic instructions takes to issue.
     fn issue(&self, instructions: f64) -> f64 {
         instructions * issue_cycles(self.config.context.target)
     }

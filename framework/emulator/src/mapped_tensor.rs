@@ -28,7 +28,8 @@ pub(super) struct Run {
 }
 
 impl Tensor {
-    /// Binds the tensor `given` to a tensor map; the error text says why the tensor does not fit the map or the memory.
+    /// Binds the tensor `given` to a tensor map; the error text is the reason why the tensor does not fit the map or
+    /// the memory.
     pub(super) fn new(map: &TensorMap, given: &TensorMapValue, memory: &GlobalMemory) -> Result<Self, String> {
         if !memory.holds(given.buffer) {
             return Err("the buffer does not belong to the memory given".to_owned());

@@ -310,8 +310,8 @@ struct Launch<'a> {
     new_cluster: Box<dyn Fn() -> Cluster + 'a>,
     /// Finished clusters, whose memory later clusters reuse.
     idle: Vec<Cluster>,
-    /// The suspended clusters, which have yielded so that other clusters make progress, in the order in which they
-    /// continue.
+    /// The queue of suspended clusters, which have yielded so that other clusters make progress; the first continues
+    /// first.
     suspended: VecDeque<RunningCluster>,
     /// Max number of suspended clusters; if there are as many, they continue before another cluster starts.
     most_suspended: usize,

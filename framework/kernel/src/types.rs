@@ -191,7 +191,7 @@ impl fmt::Display for Type {
     }
 }
 
-/// The set of lanes in which a value is known to be equal; the strongest level (the greatest set) is first.
+/// The set of lanes that are known to have the same value; the strongest level (the greatest set) is first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Uniformity {

@@ -25,7 +25,7 @@ fn reduced<'p>(x: Real<'p>, per_power: Real<'p>, log: [Real<'p>; 2]) -> (Real<'p
     (count.mul_add(-log[1], rest), exponent)
 }
 
-/// Clamps the argument `x` to the range in which the exponential is neither zero nor infinite; `bits` is the binary
+/// Clamps the argument `x` to the range of exponentials that are neither zero nor infinite; `bits` is the binary
 /// logarithm of its base.
 fn in_range<'p>(x: Real<'p>, bits: f64) -> Real<'p> {
     let [low, high] = x.formula.by_type([-151.0, 129.0], [-1076.0, 1025.0]);

@@ -20,7 +20,7 @@ fn sign_of_quadrant<'p>(quadrant: Int<'p>) -> Int<'p> {
 }
 
 pub(super) fn sin<'p>(x: Real<'p>) -> Real<'p> {
-    // The sums in the formula lose the sign of a zero.
+    // The additions of the formula lose the sign of a zero.
     x.is_equal(0.0).select(x, sine(&angle::reduced(x), 0))
 }
 

@@ -45,8 +45,8 @@ pub struct WarpWork {
     pub matrix_instructions: f64,
     /// Cycles of the compute unit's matrix pipes for all MMA instructions of the warp.
     pub matrix_cycles: f64,
-    /// Operations of the longest dependent chain, each of which waits for the one before. Accesses of shared memory
-    /// count as wavefronts, plain instructions as selects.
+    /// Operations of the longest dependent chain: each waits for the one before. Accesses of shared memory count as
+    /// wavefronts, plain instructions as selects.
     pub chain: Counts,
 }
 
@@ -139,7 +139,7 @@ impl WarpWork {
         Self { counts, chain, ..Self::default() }
     }
 
-    /// Returns the cycles of a compute unit for a block of `warps` warps, each of which does this work.
+    /// Returns the cycles of a compute unit for a block of `warps` warps that each do this work.
     #[must_use]
     pub fn block_cycles(&self, warps: u64, target: &TargetDescription) -> f64 {
         self.time(warps, target).sum() * warps as f64

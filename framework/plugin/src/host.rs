@@ -54,7 +54,7 @@ pub fn serve_streams(
 }
 
 /// Reads requests in a separate thread, which notices the end of the input while a call runs; if that call then exceeds
-/// its timeout, the thread ends the process. `finished` is set to true when no call runs any more.
+/// its timeout, the thread ends the process. `finished` is true when no call runs any more.
 fn read_requests(mut input: impl Read + Send + 'static, finished: Arc<AtomicBool>) -> Receiver<io::Result<Request>> {
     let (requests, pending) = mpsc::channel();
     thread::spawn(move || {

@@ -143,7 +143,7 @@ enum Loading {
 /// ```
 pub struct Registry {
     loading: Loading,
-    /// The plugins, ordered by origin; those of one origin in the order in which they were added.
+    /// The plugins, ordered by origin; plugins of one origin in the order of their addition.
     entries: Vec<Entry>,
     refusals: Vec<RefusedPlugin>,
     targets: Mutex<Vec<Arc<dyn Target>>>,

@@ -86,7 +86,7 @@ pub(super) fn read_without_unknown<T: DeserializeOwned>(
     }
 }
 
-/// Reads the body of an envelope of a known version as a `T`. The outer error is that of the envelope, the inner error
+/// Reads the body of an envelope of a known version as a `T`. The outer error concerns the envelope, the inner error
 /// means that the body is no `T`.
 fn read_body<T: DeserializeOwned>(bytes: &[u8]) -> Result<Result<T, CborError>, WireError> {
     within_bounds(bytes.len())?;

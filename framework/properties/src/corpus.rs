@@ -7,8 +7,8 @@ use std::fs;
 use std::io;
 use std::path::PathBuf;
 
-/// Returns the folder `framework/fuzz/corpus/NAME` from which a fuzz target reads inputs, and to which it adds inputs,
-/// one file each. The folder is not committed.
+/// Returns the folder `framework/fuzz/corpus/NAME`. A fuzz target reads its inputs there, and adds inputs, one file
+/// each. The folder is not committed.
 #[must_use]
 pub fn folder(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../fuzz/corpus").join(name)

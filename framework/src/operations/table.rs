@@ -14,7 +14,7 @@ pub struct LayoutOperation {
     pub name: &'static str,
     /// Other names of the operation: those of Triton's `LinearLayout`, of its helpers and of its Python binding.
     pub aliases: &'static [&'static str],
-    /// The inputs of the operation, in the order in which its usage lists them.
+    /// The inputs of the operation, in the order of its usage text.
     pub inputs: &'static [OperationInput],
     /// The text that describes the operation's result in the documentation: `layout` if the result is a layout,
     /// otherwise the fields of the result's JSON object.

@@ -82,7 +82,7 @@ impl ProgramOptions {
         Self { static_memory, ..self }
     }
 
-    /// Sets whether products and sums are rounded separately ([`Self::separate_rounding`]).
+    /// Sets whether a product is rounded before it is added ([`Self::separate_rounding`]).
     #[must_use]
     pub fn with_separate_rounding(self, separate_rounding: bool) -> Self {
         Self { separate_rounding, ..self }

@@ -98,8 +98,7 @@ impl BankRow {
 /// `addresses[lane]` is the byte address of the lane's access of `bytes` bytes; `None` for inactive lanes. The lanes of
 /// a phase are served together. Each bank serves one word of `bank_bytes` in a wavefront, to all lanes that access it.
 /// A phase takes as many wavefronts as its busiest bank has different words, and phases follow each other. A phase
-/// without active lanes takes no wavefront; it takes one if [`BankRow::idle_phases`] is set and another lane of the
-/// warp is active.
+/// without active lanes takes none, or one if [`BankRow::idle_phases`] is set.
 #[must_use]
 pub fn wavefronts(row: &BankRow, addresses: &[Option<u64>], bytes: u32) -> u64 {
     let bits = addresses.len().next_power_of_two().trailing_zeros();

@@ -286,8 +286,7 @@ pub enum Semantics {
     Contract,
     /// As `Contract` for integers, with the exact sum saturated to the type of `d`.
     ContractSaturating,
-    /// `d = c + n`, where `n` is the number of bits in which a row of `a` and a column of `b`, of one-bit elements,
-    /// differ.
+    /// `d = c + n`, where `n` is the number of different bits of a row of `a` and a column of `b`, of one-bit elements.
     CountDifferent,
 }
 

@@ -84,7 +84,7 @@ impl XorSwizzle {
 pub struct Descriptor {
     /// Width of the descriptor in bits.
     pub bits: u32,
-    /// The field with the start address of the tile in shared memory, to which the XOR swizzle is not yet applied.
+    /// The field with the start address of the tile in shared memory, before the XOR swizzle.
     pub start: Field,
     /// The fields with strides of the canonical layout, in the order of the indices of [`Stride::Field`].
     pub strides: Vec<Field>,
@@ -130,7 +130,7 @@ impl Field {
 /// The values of all fields of a descriptor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DescriptorFields {
-    /// The start address of the tile in shared memory, in bytes, to which the XOR swizzle is not yet applied.
+    /// The start address of the tile in shared memory, in bytes, before the XOR swizzle.
     pub start: u64,
     /// The values of the stride fields, in bytes.
     pub strides: Vec<u64>,
@@ -178,8 +178,8 @@ impl MemoryOperand {
         Self { shape: [second, first], layouts: self.layouts.iter().map(turned).collect(), ..self.clone() }
     }
 
-    /// Returns the operand as a tile of bytes, each of which contains the several narrower elements that share it.
-    /// `None` unless one axis has the elements of a byte as its first step in every canonical layout.
+    /// Returns the operand as a tile of bytes; each contains the several narrower elements that share it. `None` unless
+    /// one axis has the elements of a byte as its first step in every canonical layout.
     #[must_use]
     pub fn to_bytes(&self) -> Option<Self> {
         let shared = u64::from(8 / self.bits.clamp(1, 8));

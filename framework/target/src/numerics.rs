@@ -23,9 +23,9 @@ pub struct Numerics {
     pub source: String,
 }
 
-/// The order in which an MMA adds the products along K to the accumulator. Products form groups of neighbours along K,
-/// in the order of K; each group is added to the running sum, whose first value is the accumulator. If K is shorter
-/// than a group, the group has K products.
+/// The order of an MMA's additions of the products along K to the accumulator. Products form groups of neighbours along
+/// K, in the order of K; each group is added to the running sum, which starts as the accumulator. A group is no longer
+/// than K.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Summation {
@@ -57,11 +57,12 @@ pub enum Summation {
         group: u32,
     },
     /// The products of a group are truncated toward zero, `fraction` bits below the greatest exponent among them, and
-    /// added exactly. If `interleaved`, this is done for even and odd products separately; both sums are rounded down,
-    /// `fraction` bits below the greatest exponent of the group's products, and added. Before the addition to the
-    /// running sum, the group's sum is rounded down at `fraction_of_sum` bits, and the running sum at `fraction` bits,
-    /// below the greatest exponent of the group's products and the running sum. If `interleaved`, a running sum whose
-    /// exponent lies further below that than `fraction + 1` counts as zero. The total is rounded to nearest even.
+    /// added exactly. If `interleaved`, this is done for even and odd products separately; each of the two totals is
+    /// rounded down, `fraction` bits below the greatest exponent of the group's products, and both are added. Before
+    /// the addition to the running sum, the group's sum is rounded down at `fraction_of_sum` bits, and the running sum
+    /// at `fraction` bits, below the greatest exponent of the group's products and the running sum. If `interleaved`, a
+    /// running sum whose exponent lies further below that than `fraction + 1` counts as zero. The total is rounded to
+    /// nearest even.
     Floored {
         /// Number of products along K in a group.
         group: u32,

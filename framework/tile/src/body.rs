@@ -229,7 +229,8 @@ impl Body {
         self.values[value.index()].ty = ty;
     }
 
-    /// Returns the operation or block that defines a value, with the value's index among the results or arguments.
+    /// Returns the definition of a value: the operation that has it as a result, or the block that has it as an
+    /// argument.
     #[must_use]
     pub fn origin(&self, value: Value) -> ValueOrigin {
         self.values[value.index()].origin

@@ -103,7 +103,7 @@ fn digits(value: f64, precision: usize) -> Digits {
     rounded(kept, last, precision)
 }
 
-/// Rounds digits, of which the last has the exponent `last`, to `precision` digits; ties go up.
+/// Rounds digits to `precision` digits; ties go up. The exponent of the last digit is `last`.
 fn rounded(mut kept: String, mut last: i32, precision: usize) -> Digits {
     if kept.len() > precision {
         let up = kept.as_bytes()[precision] >= b'5';

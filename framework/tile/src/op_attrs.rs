@@ -1,4 +1,4 @@
-//! Names the attributes in which transformations and layout assignment record how to lower an operation.
+//! Names the attributes that record how to lower an operation, set by transformations and layout assignment.
 //!
 //! No dialect row defines these attributes: they do not change the semantics of a program.
 
@@ -33,7 +33,7 @@ pub const PENDING: &str = "tw.pending";
 /// emitted.
 pub const SMEM_OPERAND: &str = "tw.smemOperand";
 
-/// Marks a load that prefetches for a later iteration: nothing waits for it where it is issued.
+/// Marks a load that prefetches for a later iteration: nothing waits for it at the issue point.
 pub const PREFETCH: &str = "tw.prefetch";
 
 /// Marks a store to shared memory that needs no barrier of its own.

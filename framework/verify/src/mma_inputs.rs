@@ -129,8 +129,7 @@ impl MmaInputs {
         Self::of(plan, false, element, |_, _, _| Err("integers have no scales".to_owned()))
     }
 
-    /// Returns a copy of the inputs in which the last scale of each scaled operand is NaN; `None` if no operand has
-    /// scales.
+    /// Returns a copy of the inputs with NaN as the last scale of each scaled operand; `None` if no operand has scales.
     pub(super) fn with_nan(&self, plan: &MmaPlan) -> Option<Self> {
         let (mut changed, scales) = (false, plan.problem.scales);
         let mut own = self.clone();

@@ -205,7 +205,8 @@ mod tests {
         MmaRounding { numerics, element_types: [None; 2], min_normal: [0.0; 2], fuses: true, k }
     }
 
-    /// Checks the factors in the table of `docs/dots.md`, for 64 products accumulated in binary32, in units of 2^-24.
+    /// Checks the table of `docs/dots.md` for 64 products accumulated in binary32. The expected numbers are multiples
+    /// of 2^-24.
     #[test]
     fn how_far_a_sum_may_be_off_is_as_derived() {
         let ulp = 2f64.powi(-24);

@@ -87,8 +87,8 @@ fn each_level(
     })
 }
 
-/// Returns copies of the spec `level` with another value of one parameter: one copy for each parameter and each value
-/// that `others` returns for it.
+/// Returns copies of the spec `level`, each with another value of one parameter: one copy for each parameter and each
+/// value that `others` returns for the parameter's value.
 fn replaced(level: &FamilySpec, others: &dyn Fn(&FamilyAttribute) -> Vec<FamilyAttribute>) -> Vec<FamilySpec> {
     let of = |(name, value): (&String, &FamilyAttribute)| -> Vec<FamilySpec> {
         others(value).into_iter().map(|other| level.clone().with(name, other)).collect()

@@ -37,7 +37,7 @@ enum MovementKind {
 enum MovementPath {
     /// The best plan of this kind, such as a plan by shuffles.
     Path(ConversionKind),
-    /// A movement through shared memory, with each row padded by one vector to avoid bank conflicts.
+    /// A movement through shared memory with each row padded by one vector.
     Padding,
 }
 

@@ -66,8 +66,7 @@ impl BlockDivision {
         shape.iter().enumerate().map(|(axis, &size)| (size >> divided(axis)).max(1)).collect()
     }
 
-    /// Extends the layout of one block's share of a tensor to the tensor of all blocks; `shape` is that of the whole
-    /// tensor.
+    /// Extends the layout of one block's share of a tensor to the whole tensor of all blocks, with shape `shape`.
     ///
     /// # Errors
     /// [`LayoutError`]: a coordinate is outside the tensor.
@@ -93,7 +92,7 @@ impl BlockDivision {
         LinearLayout::from_columns(ins, outs, &columns)
     }
 
-    /// Returns the layout of a tensor with this division in which accesses of row-major memory are coalesced.
+    /// Returns the layout of a tensor with this division that coalesces accesses of row-major memory.
     ///
     /// # Errors
     /// [`MovementError`]: the launch configuration exceeds the target.
@@ -105,8 +104,8 @@ impl BlockDivision {
     }
 }
 
-/// Returns the layout of a tensor in which accesses of `memory` by all threads of a cluster are coalesced. The blocks
-/// divide the tensor along its first axes.
+/// Returns the layout of a tensor that coalesces accesses of `memory` by all threads of a cluster. The blocks divide
+/// the tensor along its first axes.
 pub(crate) fn coalesced_over_blocks(
     memory: &GlobalTensor,
     element_bits: u32,
@@ -143,9 +142,9 @@ fn first_axes(shape: &[u64], block_bits: u32) -> Vec<Option<usize>> {
     (0..block_bits).map(halved).collect()
 }
 
-/// Returns a layout of the same tensor in which each block holds all elements along the axes that `is_replicated`
-/// selects. Block bits that move along such an axis number replicas, and additional registers hold the elements
-/// instead. `None` if `layout` already has this form.
+/// Returns a layout of the same tensor that gives each block all elements along the axes that `is_replicated` selects.
+/// Block bits that move along such an axis number replicas, and additional registers hold the elements instead. `None`
+/// if `layout` already has this form.
 ///
 /// # Errors
 /// [`LayoutError`]: the layout has other dims than register, lane, warp and block.

@@ -28,7 +28,7 @@ pub enum LayoutTransfer {
     /// Appends an axis of size 2; a new lowest register bit is the index along it (`tt.join`).
     Paired,
     /// Takes one half of a tensor along its last axis, which has size 2 (`tt.split`). A register bit must be the index
-    /// along this axis; if lanes or warps index it, the nearest layout in which a register bit does is used instead.
+    /// along this axis; if lanes or warps index it, the nearest layout with a register bit there is used instead.
     Unpaired,
     /// Doubles the size of an axis; a new highest register bit selects the upper half.
     Stacked(usize),
@@ -153,7 +153,7 @@ fn with_registers(layout: &LinearLayout, registers: &[u64]) -> Result<LinearLayo
     with_columns(layout, Dim::REGISTER, registers)
 }
 
-/// Returns a layout in which the bases of the input dim `of` are replaced by `instead`, as packed coordinates.
+/// Returns the layout with the bases of the input dim `of` replaced by `instead`, as packed coordinates.
 fn with_columns(layout: &LinearLayout, of: Dim, instead: &[u64]) -> Result<LinearLayout, LayoutError> {
     let mut ins = Space::default();
     let mut columns = Vec::new();

@@ -73,8 +73,8 @@ fn blocked(layout: &LinearLayout) -> Option<LayoutName> {
     None
 }
 
-/// Returns the axes in the order in which register, then lane, then warp bases first advance along them. Axes without a
-/// basis follow, the last axis first. `None` if a basis moves several bits.
+/// Returns the axes, ordered by the first basis that advances along each: register bases first, then lane, then warp
+/// bases. Axes without a basis follow, the last axis first. `None` if a basis moves several bits.
 fn order_of(layout: &LinearLayout) -> Option<Vec<usize>> {
     let mut order = Vec::new();
     for &column in [Dim::REGISTER, Dim::LANE, Dim::WARP].iter().flat_map(|&dim| layout.columns_of(dim)) {

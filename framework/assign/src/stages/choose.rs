@@ -19,8 +19,8 @@ pub(super) struct BlockResources {
 }
 
 impl BlockResources {
-    /// Returns the resources of a block that remain for prefetching beside a program that uses `live` registers of a
-    /// lane and no shared memory.
+    /// Returns the resources of a block that remain for prefetching if the program uses `live` registers of a lane and
+    /// no shared memory.
     pub fn of(config: &LaunchConfig<'_>, live: u64) -> Self {
         let limits = &config.context.target.limits;
         let lanes = u64::from(config.lanes * config.warps).max(1);
@@ -38,8 +38,8 @@ pub(super) struct LoopDecision {
 
 impl PipelinePlanner<'_> {
     /// Chooses the loads of a loop that are prefetched, with at most `required` stages; subtracts the resources that
-    /// they need from `room`.
-    pub fn choose_prefetches(&self, of: &LoadLoop, required: u32, room: &mut BlockResources) -> LoopDecision {
+    /// they need from `available`.
+    pub fn choose_prefetches(&self, of: &LoadLoop, required: u32, available: &mut BlockResources) -> LoopDecision {
         let body = self.body;
         let mut line = LoopReport {
             name: named(body, of.op),
@@ -68,7 +68,7 @@ impl PipelinePlanner<'_> {
             of.loads.iter().for_each(|load| stays(&mut line, load, reason));
             return LoopDecision { staged, line };
         }
-        staged.stored_operands = self.choose_stored_operands(of, room, &mut line);
+        staged.stored_operands = self.choose_stored_operands(of, available, &mut line);
         let mut found: Vec<(PrefetchableLoad, PrefetchPlan)> = Vec::new();
         for load in &of.loads {
             match self.plan_prefetch(load, true) {
@@ -77,17 +77,18 @@ impl PipelinePlanner<'_> {
             }
         }
         found.retain(|(load, how)| {
-            let fits = how.registers <= room.registers;
+            let fits = how.registers <= available.registers;
             match fits {
-                true => room.registers -= how.registers,
+                true => available.registers -= how.registers,
                 false => stays(&mut line, load, "no registers are left for the value in flight"),
             }
             fits
         });
-        let stages = (2..=most).rev().find(|stages| buffer_bytes(&found, *stages) <= room.bytes);
+        let stages = (2..=most).rev().find(|stages| buffer_bytes(&found, *stages) <= available.bytes);
         let Some(stages) = stages.filter(|_| !found.is_empty()) else {
             let bytes = buffer_bytes(&found, 2);
-            let reason = format!("two buffers of each take {bytes} bytes of shared memory, {} are left", room.bytes);
+            let reason =
+                format!("two buffers of each take {bytes} bytes of shared memory, {} are left", available.bytes);
             found.iter().for_each(|(load, _)| stays(&mut line, load, &reason));
             return LoopDecision { staged, line };
         };
@@ -98,7 +99,7 @@ impl PipelinePlanner<'_> {
             _ => format!(
                 "{required} stages take {} bytes of shared memory, {} are left",
                 buffer_bytes(&found, required),
-                room.bytes
+                available.bytes
             ),
         });
         let bytes = buffer_bytes(&found, stages);
@@ -107,7 +108,7 @@ impl PipelinePlanner<'_> {
         if !found.iter().any(|(_, how)| how.is_copy()) {
             line.stages = REGISTER_BUFFERS;
         }
-        room.bytes -= bytes;
+        available.bytes -= bytes;
         staged.overlapped_dots = self.overlapped_dots(of.op, &found, &staged.stored_operands);
         staged.mma_waits_cover_block = self.waits_cover_block(&staged.overlapped_dots);
         for (load, how) in found {
@@ -119,20 +120,20 @@ impl PipelinePlanner<'_> {
     }
 
     /// Chooses the MMA operands that are stored to shared memory before the loop. A layout must exist that the MMA can
-    /// read there, and `room` must have shared memory left.
+    /// read there, and `available` must have shared memory for it.
     fn choose_stored_operands(
         &self,
         of: &LoadLoop,
-        room: &mut BlockResources,
+        available: &mut BlockResources,
         line: &mut LoopReport,
     ) -> Vec<StoredOperand> {
         let mut chosen = Vec::new();
         for operand in &of.invariant_operands {
             let Some((solution, bytes)) = self.plan_stored_operand(operand) else { continue };
-            if bytes > room.bytes {
+            if bytes > available.bytes {
                 continue;
             }
-            room.bytes -= bytes;
+            available.bytes -= bytes;
             line.bytes += bytes;
             let memory = memory_name(&solution.memory);
             line.loads.push(LoadReport::for_stored_operand(self.body, operand, &solution, bytes, &memory));

@@ -62,11 +62,11 @@ fn of_function(
     };
     let found = innermost_load_loops(function, &queries);
     let registers = live(body, &layouts).unwrap_or(u64::MAX);
-    let mut room = BlockResources::of(config, registers);
+    let mut available = BlockResources::of(config, registers);
     let (mut choices, mut lines, mut removed_lines) = (Vec::new(), Vec::new(), Vec::new());
     for of in found {
         let required = stages.or_else(|| explicit(body, of.op)).unwrap_or(config.context.target.global.stages);
-        let LoopDecision { staged, line } = planner.choose_prefetches(&of, required, &mut room);
+        let LoopDecision { staged, line } = planner.choose_prefetches(&of, required, &mut available);
         for fetch in &staged.loads {
             removed_lines.extend(lines::conversion(body, &fetch.load));
         }

@@ -52,7 +52,7 @@ impl PipelinePlanner<'_> {
 struct Views {
     /// The shape of a block of the descriptor.
     block: Vec<u64>,
-    /// The layout transfers that map the layout of the block to that of the stored value, in order.
+    /// The layout transfers from the block to the stored value, in order.
     forward: Vec<LayoutTransfer>,
     /// The layout transfers in the other direction, from the stored value to the block, in order.
     backward: Vec<LayoutTransfer>,
@@ -80,7 +80,8 @@ impl Views {
         transferred_axis(&self.block, last, &self.forward).map(Dim::tensor)
     }
 
-    /// Returns the memory layout of the block, from that of the stored value; `None` if a transfer does not apply.
+    /// Derives the memory layout of the block from the layout `stored` of the stored value; `None` if a transfer does
+    /// not apply.
     fn to_block(&self, stored: &LinearLayout) -> Option<LinearLayout> {
         self.backward.iter().try_fold(stored.clone(), |layout, transfer| transfer.apply(&layout).ok())
     }

@@ -25,8 +25,8 @@ pub(super) struct CopyConstraints {
     pub instruction: Option<String>,
 }
 
-/// Returns the allocation in shared memory to which the buffer `value` belongs; if `value` is no buffer of a larger
-/// allocation, `value` itself.
+/// Returns the allocation in shared memory that contains the buffer `value`; if `value` is an allocation itself,
+/// `value`.
 pub(super) fn allocation(body: &Body, value: Value) -> Value {
     match body.origin(value) {
         ValueOrigin::Result(op, _) if body.op(op).name() == ttg::MEMDESC_INDEX => body.op(op).operands[0],
@@ -34,7 +34,7 @@ pub(super) fn allocation(body: &Body, value: Value) -> Value {
     }
 }
 
-/// Returns how many buffers the allocation has to which the buffer `value` belongs; `None` if `value` is an allocation
+/// Returns the number of buffers of the allocation that contains the buffer `value`; `None` if `value` is an allocation
 /// itself.
 pub(super) fn buffer_count(body: &Body, value: Value) -> Option<u64> {
     let allocation = allocation(body, value);

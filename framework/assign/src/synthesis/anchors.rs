@@ -35,8 +35,8 @@ pub(super) struct DotCandidate {
     pub cost: MmaCost,
 }
 
-/// Returns the candidate plans of a `tw.mma`, in the order in which the search tries them, the most promising first.
-/// Operands are in registers or, if the program stores them there, in shared memory.
+/// Returns the candidate plans of a `tw.mma`, in the order of the search, the most promising first. Operands are in
+/// registers or, if the program stores them there, in shared memory.
 pub(super) fn dot_candidates(
     body: &Body,
     op: Op,
@@ -263,8 +263,8 @@ pub(super) fn of_copy(
     })
 }
 
-/// Returns the layout in which accesses of a tensor in global memory are coalesced; without task mapping, each lane
-/// accesses single elements.
+/// Returns the layout that coalesces accesses of a tensor in global memory; without task mapping, each lane accesses
+/// single elements.
 pub(super) fn mapped(
     named: &PointerMemory,
     config: &LaunchConfig<'_>,

@@ -89,8 +89,8 @@ fn inputs(operation: &LayoutOperation, given: &[String]) -> Result<Json, Command
     Ok(Json::Object(inputs))
 }
 
-/// Converts the text of an input to JSON. If the input must be a layout and is none, the error says why; for all other
-/// inputs the error is `None`.
+/// Converts the text of an input to JSON. If the input must be a layout and is none, the error has the reason; for all
+/// other inputs the error is `None`.
 fn value(kind: InputKind, text: &str) -> Result<Json, Option<tilewright::LayoutRequestError>> {
     if kind == InputKind::Layout {
         return match LayoutRequest::from_text(text).map_err(Some)? {

@@ -103,8 +103,8 @@ pub(super) fn integer(element_type: ElementType, bits: u64) -> i64 {
     }
 }
 
-/// Returns the summation for a row whose operands A, B and C have these floating-point types; the error says why the
-/// row's numerics do not apply to them.
+/// Returns the summation for a row whose operands A, B and C have these floating-point types; the error is the reason
+/// why the row's numerics do not apply to them.
 fn summed(row: &Instruction, types: [ElementType; 3]) -> Result<FloatSummation, String> {
     let sum = element(row, "d").and_then(AccumulatorType::named).ok_or("its accumulator has no floating-point type")?;
     let [ElementType::Float(a), ElementType::Float(b), ElementType::Float(c)] = types else {

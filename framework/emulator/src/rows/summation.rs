@@ -134,8 +134,8 @@ impl FloatSummation {
         self.sum.round(products + before)
     }
 
-    /// Adds the products of a group pairwise in binary32, and then the running sum; operands, products and sums that
-    /// are subnormal become zero.
+    /// Adds the products of a group pairwise in binary32, and then the running sum; subnormal operands, products and
+    /// partial sums become zero.
     fn tree(&self, sum: f64, group: &[[f64; 2]]) -> f64 {
         let flush_subnormal = |value: f64, format: Format| if value.abs() < format.min_normal() { 0.0 } else { value };
         let product = |&[a, b]: &[f64; 2]| flushed((flush_subnormal(a, self.a) * flush_subnormal(b, self.b)) as f32);

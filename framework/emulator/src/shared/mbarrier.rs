@@ -24,7 +24,7 @@ pub(crate) fn join(clock: &mut Clock, other: &[u64]) {
     clock.iter_mut().zip(other).for_each(|(time, &other)| *time = (*time).max(other));
 }
 
-/// Returns the clock in which the accesses of `warp` with indices below `time` are done, and none of other warps.
+/// Returns the clock of the moment when `warp` has done its accesses with indices below `time`, and other warps none.
 pub(crate) fn clock_until(warp: u16, time: u64) -> Clock {
     let mut clock = vec![0; usize::from(warp) + 1];
     clock[usize::from(warp)] = time;

@@ -2,7 +2,7 @@
 
 use super::{BlockContext, Done, Warp};
 
-/// Size and alignment, in bytes, of the word of shared memory to which an allocation writes its tensor-memory address.
+/// Size and alignment, in bytes, of the word of shared memory that receives the tensor-memory address of an allocation.
 const BYTES: u64 = 4;
 
 impl Warp {

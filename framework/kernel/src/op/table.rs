@@ -129,7 +129,7 @@ macro_rules! operations {
                 b: Value where is(I32),
                 /// Four nibbles, each 0 to 7.
                 selector: u16 = "a selector of 16 bits",
-                /// A condition (`i1`), and the selector of lanes in which it is true; `None` if all lanes use
+                /// A condition (`i1`), and the selector of the lanes with a true condition; `None` if all lanes use
                 /// `selector`.
                 #[serde(default, skip_serializing_if = "Option::is_none")]
                 alternative: Option<(Value, u16)> = "a selector of 16 bits" where is(BOOL),
@@ -305,7 +305,7 @@ macro_rules! operations {
             /// Turns a scalar or vector into a ready async token of the queue: a pending value whose operation is
             /// already complete. It is the initial value of a pending accumulator that a loop carries.
             ready_token ReadyToken in_bytes("pend") {
-                /// The queue to which the pending result belongs.
+                /// The queue of the pending result.
                 queue: Queue,
                 /// The scalar or vector that the pending result stands for.
                 value: Value where one_of(ELEMENTS),

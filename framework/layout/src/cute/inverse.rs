@@ -55,8 +55,8 @@ pub fn complement(layout: &CuteLayout, size: u64) -> Result<CuteLayout, CuteErro
     CuteLayout::from_flat_modes(&coalesce_modes(&gaps))
 }
 
-/// Returns the integer coordinate at which a layout with the modes `modes`, in ascending order of stride, has this
-/// value; `None` if it never has the value. Each mode comes with the factor of its index in the integer coordinate.
+/// Returns the integer coordinate at which the modes, with ascending strides, have this value; `None` if there is none.
+/// Each mode comes with the stride of its index in the integer coordinate.
 fn coordinate_of(modes: &[(CuteMode, u64)], value: u64) -> Option<u64> {
     let (mut rest, mut index) = (value, 0u64);
     for (mode, domain) in modes.iter().rev() {

@@ -36,7 +36,7 @@ impl Lowering<'_> {
         Ok(self.convert_by(&plan, &tensor.values).into())
     }
 
-    /// Converts a tensor to a layout in which each block of a cluster holds all elements along the axes that
+    /// Converts a tensor to a layout that gives each block of a cluster all elements along the axes that
     /// `is_replicated` selects.
     pub(super) fn replicate_in_blocks(
         &mut self,

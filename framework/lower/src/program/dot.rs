@@ -4,7 +4,8 @@
 use std::sync::Arc;
 
 use crate::shared_memory::{Access, Slice};
-use tilewright_assign::dot_plan::{self, Batches, DotTensor};
+use tilewright_assign::batches::{Batches, extend_over_batches};
+use tilewright_assign::dot_plan::{self, DotTensor};
 use tilewright_assign::layouts::{BlockDivision, shape_of};
 use tilewright_kernel::{Builder, Cast, Scope, Type, Value};
 use tilewright_layout::{Dim, LinearLayout};
@@ -96,7 +97,7 @@ struct Matrices<'a> {
     smem_operands: [Option<SmemOperand>; 2],
 }
 
-/// An operand of a dot in the form in which the MMA plan takes it. For a batch, the values of its matrices follow each
+/// An operand of a dot in the form that the MMA plan requires. For a batch, the values of its matrices follow each
 /// other.
 enum Side {
     Registers(Vec<Value>),
@@ -110,7 +111,7 @@ impl Matrices<'_> {
     /// Extends the layout of one matrix of one block to all matrices of a batch and all blocks of a cluster. `tensor`
     /// is the tensor of the dot that has the layout.
     fn of_all(&self, layout: &LinearLayout, tensor: DotTensor) -> Lowered<Arc<LinearLayout>> {
-        let all = dot_plan::extend_over_batches(layout, self.batches)?;
+        let all = extend_over_batches(layout, self.batches)?;
         Ok(Arc::new(dot_plan::extend_over_blocks(&all, self.blocks, tensor)?))
     }
 
@@ -151,7 +152,7 @@ impl Matrices<'_> {
             let [rows, columns] = [1, 2].map(|axis| 1u64 << tensor.layout.out_bits(Dim::tensor(axis)));
             of_one = map_coordinates(&tensor.layout, &[rows, columns], |coordinates| coordinates[1..].to_vec())?;
             of_one = of_one.remove_zero_bases(Dim::REGISTER);
-            let required = Arc::new(dot_plan::extend_over_batches(&of_one, self.batches)?);
+            let required = Arc::new(extend_over_batches(&of_one, self.batches)?);
             let values = lowering.convert(&tensor, &required)?;
             tensor = Registers::new(required, values);
         }

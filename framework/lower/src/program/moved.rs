@@ -45,7 +45,7 @@ pub(super) fn moved(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     lowering.set_result(op, LoweredValue::Descriptor(TensorDescriptor { pointer, sizes, active, last_multiple, ..of }))
 }
 
-/// Emits the address at which the updated tensor begins: that of the old tensor's element at `offsets`, one offset for
+/// Emits the start address of the updated tensor: the address of the old tensor's element at `offsets`, one offset for
 /// each axis.
 fn begins_at(lowering: &mut Lowering<'_>, op: Op, of: &TensorDescriptor, offsets: &[Value]) -> Lowered<Value> {
     let element = lowering.body.ty(lowering.result(op, 0)?).element().clone();

@@ -380,8 +380,8 @@ impl Placed {
         self.slab.at.iter().copied().enumerate().find(carries).map(|(axis, _)| axis)
     }
 
-    /// Emits the addresses of a subslice if sums of coordinates along `axis` carry. It computes these sums, and uses
-    /// them as indices along that axis.
+    /// Emits the addresses of a subslice if adding its first coordinate along `axis` carries. It computes the total
+    /// coordinates, and uses them as indices along that axis.
     fn pointers_with_carry(
         &self,
         lowering: &mut Lowering<'_>,

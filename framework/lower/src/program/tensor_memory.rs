@@ -36,8 +36,7 @@ pub(super) struct TensorMemory {
     allocation: Option<TensorMemoryAllocation>,
     /// The first of the columns that are shared by all dots without columns of their own.
     shared_column: u32,
-    /// Two kernel values: the number of the program's first group of MMAs (MMAs that are committed together), and the
-    /// number of the next group. `None` without an allocation.
+    /// The numbers of the program's first and next groups of MMAs; `None` without an allocation.
     groups: Option<[Value; 2]>,
     /// The positions of the program's operations, computed when first needed.
     positions: OnceCell<OpPositions>,

@@ -2,8 +2,8 @@
 //!
 //! A loop-carried counter becomes a function of the loop's iteration number: `i + c`. So do counters that wrap around,
 //! by a remainder, by a comparison and a select, or by a flipped bit. Then the counters of a loop can be compared with
-//! each other, and with those of the preceding iteration. Sums are assumed not to overflow: an index of the program
-//! lies within its buffer.
+//! each other, and with those of the preceding iteration. Additions are assumed not to overflow: an index of the
+//! program lies within its buffer.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
@@ -41,7 +41,7 @@ struct Loop<'a> {
     index: Option<(Value, Value)>,
 }
 
-/// The definitions of a kernel's values, and a cache of the sums that they equal. A loop's number is that of its
+/// The definitions of a kernel's values, and a cache of their values as sums. A loop is named by the number of its
 /// statement.
 #[derive(Debug)]
 pub(super) struct IndexAnalysis<'a> {

@@ -22,7 +22,7 @@ pub(super) enum Atom {
     IterationCount(usize),
     /// The remainder of a sum by a positive divisor, from zero to the divisor minus one.
     Remainder(Box<IndexForm>, i64),
-    /// A sum of which the bits in the mask are flipped.
+    /// A sum with the bits in the mask flipped.
     Flipped(Box<IndexForm>, i64),
 }
 

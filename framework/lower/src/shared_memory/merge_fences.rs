@@ -1,4 +1,4 @@
-//! Merges proxy fences (PTX `fence.proxy.async`), each of which waits for the warp's earlier stores.
+//! Merges proxy fences (PTX `fence.proxy.async`); each waits for the warp's earlier stores.
 //!
 //! Each store of a tensor to shared memory ends with a fence. If the tensors of a dot are stored one after the other,
 //! the last fence covers all: no barrier lies between, so that no asynchronous read is ordered after an earlier fence.

@@ -30,8 +30,8 @@ pub(super) struct Use {
     pub end: usize,
     /// The indices of the warp groups that access the buffer; group zero before warps are specialized.
     pub groups: BTreeSet<usize>,
-    /// The first and the last phase of the program in which the buffer is accessed. Barriers of all warp groups
-    /// separate the phases.
+    /// The first and the last phase of the program that accesses the buffer. Barriers of all warp groups separate the
+    /// phases.
     pub phases: Option<(usize, usize)>,
     /// Whether no other buffer may share the buffer's address. That is so if the address outlives its region, a group
     /// takes it twice, or the hardware keeps state in the buffer.

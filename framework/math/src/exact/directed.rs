@@ -7,8 +7,7 @@ use super::left;
 use tilewright_kernel::Rounding;
 
 /// Rounds a result in the direction `rounding`, given the result rounded to nearest and a value `left` with the sign of
-/// its rounding error. If `is_finite`, an infinite result comes from overflow and is rounded inward if `rounding`
-/// requires it; otherwise an infinite result is exact.
+/// its rounding error. `is_finite` is true if the operands are finite, so that an infinite result comes from overflow.
 fn directed<'p>(nearest: Real<'p>, left: Real<'p>, is_finite: Bool<'p>, rounding: Rounding) -> Real<'p> {
     let formula = nearest.formula;
     let is_infinite = nearest.abs().is_equal(f64::INFINITY);
@@ -31,8 +30,8 @@ fn is_finite(x: Real<'_>) -> Bool<'_> {
     x.abs().is_less(f64::INFINITY)
 }
 
-/// Corrects the sign of an exactly zero sum. It is negative if sums are rounded down, unless both terms are positive
-/// (IEEE 754, 6.3). `left` is the rounding error of the sum; `has_sign` is true if a term has its sign bit set.
+/// Corrects the sign of an exactly zero sum. Rounded down, it is negative unless both terms are positive (IEEE 754,
+/// 6.3). `left` is the rounding error of the sum, and `has_sign` is true if a term has its sign bit set.
 fn zero_sum<'p>(sum: Real<'p>, left: Real<'p>, has_sign: Bool<'p>, rounding: Rounding) -> Real<'p> {
     if rounding != Rounding::Down {
         return sum;

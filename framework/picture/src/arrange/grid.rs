@@ -20,7 +20,7 @@ const SMALL: f64 = 16.0;
 const MEDIUM: (f64, f64) = (8.0, 44.0);
 /// As [`MEDIUM`], in grids of more than [`MEDIUM_COLUMNS`] columns.
 const LARGE: (f64, f64) = (6.0, 30.0);
-/// Max number of columns of a grid whose small cells are widened as [`MEDIUM`] says.
+/// Max number of columns of a grid whose small cells are widened by [`MEDIUM`], not by [`LARGE`].
 const MEDIUM_COLUMNS: usize = 64;
 /// Max width in pixels of a full-size cell that is widened for the heading of its band (group of columns).
 const FULL_WIDEST: f64 = 40.0;

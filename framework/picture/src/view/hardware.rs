@@ -84,8 +84,8 @@ impl<'a> Sides<'a> {
         Self { columns, rows, panels: Side::new(ins, None).in_bands(others(ins, [Some(Dim::OFFSET); 2])) }
     }
 
-    /// Arranges lanes and registers: registers across, lanes down, and warps in the direction in which the grid stays
-    /// smaller. If neither has room for the warps, each warp gets a panel.
+    /// Arranges lanes and registers: registers across, lanes down, and warps in the direction that keeps the grid
+    /// smaller. If the warps fit in neither direction, each warp gets a panel.
     fn of_lanes(ins: &'a Space) -> Self {
         let first_of = |required: [Dim; 2]| required.into_iter().find(|&dim| ins.contains(dim));
         let down = first_of([Dim::LANE, Dim::ROW]);

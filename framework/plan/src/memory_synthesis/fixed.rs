@@ -2,7 +2,7 @@
 
 use super::leaf::{Problem, written};
 use super::{AccessAlternative, AccessSolution, MemorySynthesisError, SharedLayoutSolution, TensorAccess};
-use crate::movement::{DescriptorMatch, count_boxes, operand_memory_layout, tensor_copy_memory_layout};
+use crate::movement::{DescriptorMatch, min_box_count, operand_memory_layout, tensor_copy_memory_layout};
 use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
 
 impl Problem<'_, '_> {
@@ -112,7 +112,7 @@ impl Problem<'_, '_> {
                     DescriptorMatch::find(&memory.linear, operand).ok().map(|_| by_itself(0))
                 }
                 AccessAlternative::TensorCopy { operand, first, .. } => {
-                    let box_count = count_boxes(&memory.linear, *first, self.tensor.bits, operand);
+                    let box_count = min_box_count(&memory.linear, *first, self.tensor.bits, operand);
                     box_count.ok().map(|(box_count, _)| by_itself(box_count))
                 }
             };

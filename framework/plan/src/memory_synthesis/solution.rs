@@ -32,7 +32,7 @@ pub struct AccessSolution {
 }
 
 impl AccessSolution {
-    /// Returns the wavefronts in excess of the minimum: bank conflicts, in which lanes of a phase access different
+    /// Returns the wavefronts in excess of the minimum: bank conflicts, that is, lanes of a phase access different
     /// words of a bank.
     #[must_use]
     pub fn conflicts(&self) -> u64 {

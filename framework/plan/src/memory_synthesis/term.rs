@@ -281,8 +281,7 @@ impl StrideTerm {
                 .all(|(at, (&mask, &column))| (at >= self.firm || column.is_power_of_two()) && column & !mask == 0)
     }
 
-    /// Returns the coordinate bits that the offset bit `bit` may stand for, as text for messages, such as `dim0's 4 or
-    /// dim1's 1`.
+    /// Returns the coordinate bits that the offset bit `bit` may stand for, as text for messages.
     pub(super) fn choice(&self, bit: usize) -> String {
         let mask = self.low.get(bit).copied().unwrap_or(0);
         let mut first = 0;

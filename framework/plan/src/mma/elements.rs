@@ -144,7 +144,7 @@ fn unpacked(
     };
     let (registers, lanes) = (within(Dim::REGISTER), within(Dim::LANE));
     let width = element_type.stored_bits();
-    let of_lane = lanes.iter().any(|&column| column != 0).then(|| lane_sum(builder, &lanes));
+    let of_lane = lanes.iter().any(|&column| column != 0).then(|| emit_lane_xor(builder, &lanes));
     let mut packed_elements = Vec::with_capacity(bytes.len());
     for (register, &byte) in (0u64..).zip(bytes) {
         let own = tilewright_layout::f2::multiply(&registers, register) as u32;
@@ -162,16 +162,16 @@ fn unpacked(
 }
 
 /// Emits the xor of the entries of `lanes` at the set bits of the current lane's index.
-pub(super) fn lane_sum(builder: &mut Builder, lanes: &[u64]) -> Value {
+pub(super) fn emit_lane_xor(builder: &mut Builder, lanes: &[u64]) -> Value {
     let lane = builder.special(SpecialRegister::Lane);
-    let mut sum = builder.i32(0);
+    let mut xor = builder.i32(0);
     for (bit, &column) in (0..).zip(lanes).filter(|(_, column)| **column != 0) {
         let own = builder.binary_const(Binary::ShrU, lane, bit);
         let own = builder.binary_const(Binary::And, own, 1);
         let own = builder.binary_const(Binary::Mul, own, column as u32);
-        sum = builder.binary(Binary::Xor, sum, own);
+        xor = builder.binary(Binary::Xor, xor, own);
     }
-    sum
+    xor
 }
 
 /// Emits the binary32 number that a scale of the type `format` encodes.

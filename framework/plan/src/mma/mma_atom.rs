@@ -103,7 +103,7 @@ struct OperandTypes<'a> {
 
 impl<'a> TypeChecks<'a> {
     /// Checks whether an instruction's operand types, or these with A and B swapped, can represent the values of the
-    /// problem; no layouts are built. The error is that of the orientation without the swap.
+    /// problem; no layouts are built. The error is the reason why the unswapped types do not fit.
     pub(super) fn check(&mut self, row: &'a Instruction, problem: &MmaProblem) -> Result<(), String> {
         let types = OperandTypes::of(row);
         if let Some((last, result)) = &self.last

@@ -212,7 +212,7 @@ pub(super) fn stored_from(
     Ok(scale::ungrouped(&bytes, 1 - side, within)?)
 }
 
-/// Returns the coalesced register layout in which operand A (`side` 0) or B (1) is loaded, for a chunk of 2^`chunk`
+/// Returns the coalesced register layout of the loads of operand A (`side` 0) or B (1), for a chunk of 2^`chunk`
 /// elements of K; the layout of bytes if elements are narrower than a byte.
 pub(super) fn stored_bytes(
     problem: &MmaProblem,

@@ -160,8 +160,8 @@ impl MmaProblem {
         Self { in_chain, ..self }
     }
 
-    /// Sets the register layouts in which another MMA produced `a` and `b`, from which the plan converts them; `None`
-    /// for an operand that the plan loads from memory.
+    /// Sets the register layouts of operands that another MMA produced, for the plan to convert; `None` for an operand
+    /// that the plan loads from memory.
     #[must_use]
     pub fn with_operand_layouts(self, operand_layouts: [Option<LinearLayout>; 2]) -> Self {
         Self { operand_layouts, ..self }

@@ -133,8 +133,8 @@ pub(super) fn ungrouped(groups: &LinearLayout, k_axis: usize, bits: u32) -> Resu
     LinearLayout::from_columns(ins, outs, &all)
 }
 
-/// Returns the layout of the scales, rows x blocks, from the layout of the operand's elements, in which K runs along
-/// the axis `k_axis`.
+/// Returns the layout of the scales, rows x blocks, from the layout of the operand's elements, whose axis `k_axis` is
+/// K.
 pub(super) fn layout(operand: &LinearLayout, k_axis: usize, scale: Scale) -> Result<LinearLayout, LayoutError> {
     let blocks = grouped(operand, k_axis, scale.bits())?;
     if k_axis == 1 { Ok(blocks) } else { transposed(&blocks) }

@@ -140,7 +140,7 @@ impl Tiling {
         along_n.chain((0..self.warps[0]).map(|bit| [within(bit, 0), 0])).collect()
     }
 
-    /// Returns the order of the result's columns in which the consecutive columns of a lane (`n_width`) come first.
+    /// Returns the order of the result's columns that has the consecutive columns of a lane (`n_width`) first.
     fn column_order(&self) -> Order {
         let first = self.tile[1] + self.warps[1];
         let in_registers: Vec<u32> = (first..self.size[1]).collect();

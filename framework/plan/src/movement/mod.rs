@@ -48,7 +48,7 @@ pub(crate) use choose::{choose_shared_layout_with_prefix, wavefront_lower_bound}
 pub use context::PlanContext;
 pub use conversion::ConversionProblem;
 pub use convert::{ConversionKind, ConversionPlan, ShuffleRounds, conversion_candidates, plan_conversion};
-pub(crate) use copy::count_boxes;
+pub(crate) use copy::min_box_count;
 pub use copy::{
     AsyncCopyPlan, AsyncCopySpec, PointerCopy, PointerCopySpec, TensorCopy, TensorCopySource, find_consecutive_copy,
     plan_async_copy, plan_pointer_copy, plan_tensor_copy_to_global, plan_tensor_copy_to_shared,

@@ -127,7 +127,7 @@ fn repeat<G: CodeGenerator>(
 }
 
 /// Generates a region in a scope of its own and returns the values that it yields. Statements without a source location
-/// get `location`, that of the operation with the region.
+/// get `location`, the location of the operation with the region.
 fn region<G: CodeGenerator>(
     generator: &mut G,
     region: &Region,

@@ -167,8 +167,8 @@ fn lanes_that_differ_by_a_constant_are_listed_or_all() {
     let with = |lanes: &str| {
         let row =
             format!("[[shuffles]]\nkind = \"xor\"\n{lanes}bits = 32\nevidence = \"assumed\"\nsource = \"made up\"");
-        let cost = "shuffle_xor = { cycles = 1, latency = 4, evidence = \"assumed\", source = \"made up\" }\n\
-                    swap = { cycles = 2, latency = 5, evidence = \"assumed\", source = \"made up\" }";
+        let cost = "shuffle_xor = { cycles = 1, latency = 4, evidence = \"assumed\", source = \"invented\" }\n\
+                    swap = { cycles = 2, latency = 5, evidence = \"assumed\", source = \"invented\" }";
         let text = TARGET_TOML.replace("[costs]", &format!("{row}\n\n[costs]\n{cost}"));
         TargetDescription::from_toml("toy-1.toml", &text).expect("a sound target")
     };

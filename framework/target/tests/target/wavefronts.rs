@@ -24,9 +24,8 @@ fn span(phase: &[u64]) -> BTreeSet<u64> {
     phase.iter().fold(BTreeSet::from([0]), |space, vector| space.iter().flat_map(|v| [*v, v ^ vector]).collect())
 }
 
-/// Wavefronts by definition: lanes whose numbers differ by a vector of the phase's span are served together; each bank
-/// collects the words that their bytes access. If the entry sets `idle_phases`, each phase without active lanes counts
-/// as one wavefront.
+/// The wavefronts by definition: lanes that differ by a vector of the phase are served together; byte by byte, each
+/// bank collects its accessed words. Phases without active lanes count once if `idle_phases` is set.
 fn by_bytes(row: &BankRow, addresses: &[Option<u64>], bytes: u32) -> u64 {
     let space = span(&row.phase);
     let mut required: BTreeMap<u64, BTreeMap<u64, BTreeSet<u64>>> = BTreeMap::new();

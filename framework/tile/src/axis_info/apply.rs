@@ -5,8 +5,7 @@ use super::info::{MOST, Steps, power_in};
 use super::{AxisInfo, BitStep, Range};
 use crate::{Attribute, TileType};
 
-/// The result whose axis information is computed from that of the operands: its type, and the width of its elements in
-/// bits.
+/// A result: its type, and the width of its elements in bits. Its axis information is computed from the operands'.
 pub(super) struct Apply<'a> {
     pub(super) ty: &'a TileType,
     pub(super) bits: u32,
@@ -35,7 +34,7 @@ impl Apply<'_> {
         info
     }
 
-    /// Returns the axis information of a result of which only the range is known.
+    /// Returns the axis information of a result with a known range, and nothing else known.
     pub(super) fn bounded(&self, range: Range) -> AxisInfo {
         self.build(range, 1, AxisInfo::nothing(self.ty).steps)
     }

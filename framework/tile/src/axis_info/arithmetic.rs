@@ -170,7 +170,7 @@ impl Apply<'_> {
     }
 }
 
-/// Whether a comparison has the same result as the signed comparison of the numbers, of which the ranges are known.
+/// Whether a comparison has the same result as the signed comparison of the numbers; the ranges of these are known.
 /// `is_unsigned` states that no operand is negative.
 fn follows(predicate: &str, is_unsigned: bool) -> bool {
     is_unsigned || !predicate.starts_with('u')

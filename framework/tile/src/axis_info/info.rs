@@ -11,7 +11,7 @@ pub(super) const MOST: u64 = 1 << 62;
 /// A bit of an element's index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct IndexBit {
-    /// The axis of the coordinate to which the bit belongs.
+    /// The axis of the coordinate that contains the bit.
     pub axis: usize,
     /// The position of the bit in that coordinate; 0 is the lowest.
     pub bit: u32,

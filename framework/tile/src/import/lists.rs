@@ -58,8 +58,9 @@ impl Writer<'_> {
             }
             "then" => {
                 let last = first.last().map(|value| cloner.to.ty(*value).clone());
-                let beside = last.unwrap_or(TileType::integer(64));
-                let number = call.arguments.get(1).map(|term| self.term(cloner, term, Some(&beside))).transpose()?;
+                let number_type = last.unwrap_or(TileType::integer(64));
+                let number =
+                    call.arguments.get(1).map(|term| self.term(cloner, term, Some(&number_type))).transpose()?;
                 Ok(first.into_iter().chain(number.into_iter().flatten()).collect())
             }
             "registers" => first.into_iter().map(|value| self.in_registers(cloner, value)).collect(),
@@ -180,8 +181,8 @@ impl Writer<'_> {
     }
 
     fn unless(&self, cloner: &mut IrCloner<'_, '_, '_>, call: &Call, condition: &[Value]) -> Rewritten<Values> {
-        let mut argument_values = |index: usize, beside: Option<&TileType>| match call.arguments.get(index) {
-            Some(term) => self.term(cloner, term, beside),
+        let mut argument_values = |index: usize, number_type: Option<&TileType>| match call.arguments.get(index) {
+            Some(term) => self.term(cloner, term, number_type),
             None => Ok(Values::new()),
         };
         let values = argument_values(1, None)?;

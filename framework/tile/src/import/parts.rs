@@ -98,7 +98,7 @@ impl Writer<'_> {
         parts.first().copied().ok_or_else(|| violation(cloner, self.op, "there is nothing to concatenate"))
     }
 
-    /// Concatenates tensors, of which there must be a power of two, along an axis.
+    /// Concatenates tensors along an axis; their number must be a power of two.
     fn joined(&self, cloner: &mut IrCloner<'_, '_, '_>, parts: &[Value], axis: usize) -> Rewritten<Value> {
         if let [one] = parts {
             return Ok(*one);

@@ -70,7 +70,7 @@ impl Writer<'_> {
         })
     }
 
-    /// Returns the operands of the foreign operation that a term `$...` refers to; empty for other terms.
+    /// The operands of the foreign operation that a term `$...` names; empty for other terms.
     pub fn operands(&self, cloner: &IrCloner<'_, '_, '_>, term: &Term) -> Values {
         let Term::Operands(name) = term else { return Values::new() };
         let operation = cloner.from.op(self.op);
@@ -81,17 +81,17 @@ impl Writer<'_> {
         cloner.all(found)
     }
 
-    /// Emits a term, and returns its values. A number has the type `beside`, or `i32` if that is `None`.
+    /// Emits a term, and returns its values. A number has the type `number_type`, or `i32` if that is `None`.
     pub(super) fn term(
         &self,
         cloner: &mut IrCloner<'_, '_, '_>,
         term: &Term,
-        beside: Option<&TileType>,
+        number_type: Option<&TileType>,
     ) -> Rewritten<Values> {
         match term {
             Term::Operands(_) => Ok(self.operands(cloner, term)),
             Term::Number(text) => {
-                let ty = beside.cloned().unwrap_or(TileType::integer(32));
+                let ty = number_type.cloned().unwrap_or(TileType::integer(32));
                 let number = number(text, &ty).ok_or_else(|| BuildError::UnknownOperation(text.clone()))?;
                 Ok([cloner.to.constant(number)?].into_iter().collect())
             }
@@ -159,9 +159,9 @@ impl Writer<'_> {
         for (group, term) in groups.iter_mut().zip(&call.arguments).filter(|(_, term)| !is_number(term)) {
             *group = self.term(cloner, term, None)?;
         }
-        let beside = groups.iter().flatten().next().map(|value| cloner.to.ty(*value).clone());
+        let number_type = groups.iter().flatten().next().map(|value| cloner.to.ty(*value).clone());
         for (group, term) in groups.iter_mut().zip(&call.arguments).filter(|(_, term)| is_number(term)) {
-            *group = self.term(cloner, term, beside.as_ref())?;
+            *group = self.term(cloner, term, number_type.as_ref())?;
         }
         Ok(groups)
     }
@@ -217,7 +217,7 @@ fn as_kind(value: &Attribute, kind: &AttributeKind) -> Attribute {
 }
 
 /// Returns the value of the attribute that a term states as `source`; `None` if the foreign operation lacks an
-/// attribute to which `source` refers.
+/// attribute that `source` names.
 fn explicit_attribute(
     definition: &Definition,
     name: &str,

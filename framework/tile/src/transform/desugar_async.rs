@@ -52,7 +52,7 @@ fn is_word(name: &str) -> bool {
 /// Returns the last of the copies that follow a `tw.mbarrier_expect` in its block and together transfer the bytes that
 /// it expects.
 ///
-/// It is an error if the copies in the block do not transfer these bytes.
+/// The error means that the copies in the block do not transfer these bytes.
 fn last_copy(body: &Body, expect: Op) -> Result<Op, String> {
     let mbarrier = body.operand(expect, "mbarrier");
     let mut bytes = body.op(expect).attributes.get("bytes").and_then(Attribute::as_integer).unwrap_or(0);

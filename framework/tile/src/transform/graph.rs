@@ -15,7 +15,7 @@ pub(super) struct ControlFlowGraph {
     pub blocks: Vec<Block>,
     /// For each block, its successors.
     pub successors: Vec<Vec<usize>>,
-    /// The immediate dominator of each block; that of the entry has no meaning.
+    /// The immediate dominator of each block; the entry of the list for the entry block has no meaning.
     pub dominators: Vec<usize>,
     /// For each block, the number of forward edges into it.
     pub forward_predecessors: Vec<usize>,
@@ -74,7 +74,8 @@ impl ControlFlowGraph {
         index == of
     }
 
-    /// Returns the header of the outermost loop that control must leave on its way to a block; `None` if there is none.
+    /// Returns the header of the outermost loop that control must leave before it reaches a block; `None` if there is
+    /// none.
     ///
     /// Such a loop contains the block's immediate dominator, but not the block.
     pub fn exited_loop(&self, index: usize) -> Option<usize> {

@@ -167,7 +167,7 @@ impl Maker<'_, '_, '_, '_, '_> {
         new_op.result(ty.with_element(self.element.clone())).value()
     }
 
-    /// Emits the product of an operand and its scales, each of which applies to several adjacent elements along K.
+    /// Emits the product of an operand and its scales; each scale applies to several adjacent elements along K.
     fn scaled(&mut self, operand: Value, scale: Value, side: &Side) -> Result<Value, BuildError> {
         let numbers = self.as_float(scale, Float::F8E8M0Fnu)?;
         let ty = self.ty(operand);
@@ -185,7 +185,7 @@ impl Maker<'_, '_, '_, '_, '_> {
         self.cloner.to.binary(arith::MULF, operand, each)
     }
 
-    /// Emits a tensor in which each number is repeated `times` times along the last axis; `shape` is that of `numbers`.
+    /// Emits a tensor that repeats each number `times` times along the last axis; `shape` is the shape of `numbers`.
     fn stretched(&mut self, numbers: Value, mut shape: Vec<u64>, times: u64) -> Result<Value, BuildError> {
         let axis = shape.len();
         let element = self.element.clone();

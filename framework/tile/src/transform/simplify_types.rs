@@ -51,7 +51,7 @@ fn simple(ty: &TileType) -> TileType {
     }
 }
 
-/// Whether the layout, or the one of which it is a slice, is still to be chosen.
+/// Whether the layout, or the parent of a slice, is still to be chosen.
 fn is_open(layout: &LayoutName) -> bool {
     let parents = std::iter::successors(Some(layout.spec()), |spec| spec.parent.as_deref());
     parents.map(|spec| spec.name.as_str()).any(|name| OPEN_LAYOUTS.contains(&name))

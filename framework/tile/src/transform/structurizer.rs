@@ -23,7 +23,7 @@ const END: usize = i32::MAX as usize;
 /// Maximum nesting depth of `scf.if` operations.
 const MOST_DEPTH: usize = 256;
 
-/// The exits of a piece of structured code: the later blocks to which control may go next.
+/// The exits of a piece of structured code: the later blocks that control may reach next.
 #[derive(Clone)]
 pub(super) struct Exits {
     /// For each exit, its block arguments.
@@ -280,7 +280,7 @@ impl Structurizer<'_, '_, '_, '_> {
         self.cloner.bind_all(&self.takes(target), along);
     }
 
-    /// Returns the exits to which a branch to the block `target` leads: the block itself, or the exits of its code.
+    /// Returns the exits that a branch to the block `target` leads to: the block itself, or the exits of its code.
     fn exits_to(&self, target: usize) -> Vec<usize> {
         if self.waits(target) { vec![target] } else { self.exits[target].clone() }
     }

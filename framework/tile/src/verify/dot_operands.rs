@@ -52,7 +52,7 @@ fn check_least_k(check: &OpContext<'_>, layout: &LayoutName, k: Option<&u64>, na
     ensure(k >= least, || format!("operand {name} has K of {k}: expected at least {least} for its `kWidth`"))
 }
 
-/// Checks the layout of operand `name` (`A` or `B`): its index is that of the operand, and its parent the result's
+/// Checks the layout of operand `name` (`A` or `B`): its `opIdx` is 0 for A and 1 for B, and its parent is the result's
 /// layout.
 fn dot_operand(check: &OpContext<'_>, layout: &LayoutName, result: &LayoutName, name: &str) -> CheckResult {
     let spec = layout.spec();

@@ -164,7 +164,7 @@ pub(super) fn broadcast(check: &OpContext<'_>, _: &[String]) -> CheckResult {
 /// Returns the layout of one half of a tensor that is split along its last axis; `None` if no family given to the
 /// verifier builds the tensor's layout.
 ///
-/// It is an inner error if the lanes do not hold pairs of elements along the axis in their registers.
+/// The inner error means that the lanes do not hold pairs of elements along the axis in their registers.
 fn half(check: &OpContext<'_>, spec: &FamilySpec, shape: &[u64], axis: usize) -> Option<Result<Bases, String>> {
     let mut all = check.distributed(spec, shape)?;
     let pair: Vec<u64> = (0..shape.len()).map(|at| u64::from(at == axis)).collect();
@@ -207,7 +207,7 @@ pub(super) fn cat(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     })
 }
 
-/// Checks `tt.join`: the result's layout without its last axis is that of the operands.
+/// Checks `tt.join`: the operands' layout is the result's without its last axis.
 pub(super) fn join(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     let Some((from, to)) = check.tensors() else { return Ok(()) };
     both(from.layout.as_ref(), to.layout.as_ref())?;

@@ -54,7 +54,7 @@ pub trait LayoutRules: fmt::Debug + Send + Sync {
     /// The family's name: `blocked` for `#ttg.blocked<...>`.
     fn family(&self) -> &'static str;
 
-    /// The memory in which tensors with layouts of the family are stored, or that they are in registers.
+    /// The memory that stores tensors with layouts of the family, or registers.
     fn storage(&self) -> Storage;
 
     /// The parameters that a text may give, in `snake_case`; empty if the verifier does not check their names.

@@ -38,7 +38,7 @@ pub fn verify_transformed(module: &TileModule) -> Result<(), TileViolation> {
     module.functions.iter().try_for_each(|function| verify_function(module, function, None))
 }
 
-/// Verifies a layout or type to which the module's text gives a name; no operation need use it.
+/// Verifies a layout or type that has an alias in the module's text; no operation need use it.
 fn verify_alias(module: &TileModule, alias: &Attribute) -> Result<(), TileViolation> {
     let checked = match alias {
         Attribute::Layout(layout) => check_attribute(layout, &module.rules),

@@ -25,7 +25,7 @@ impl OpContext<'_> {
         self.context.parent(self.op).map(|(parent, _)| self.body.op(parent).name())
     }
 
-    /// Checks that the operation, if it is a terminator, ends a region of the operation to which it belongs.
+    /// Checks that the operation, if it is a terminator, ends a region of the parent operation that it is defined for.
     ///
     /// It also rejects a `tt.store` inside `tt.map_elementwise`.
     pub(super) fn nesting(&self) -> CheckResult {

@@ -188,8 +188,8 @@ impl Issue<'_> {
         Ok(())
     }
 
-    /// Emits code in which the lanes of the warp divide the vectors of the shared buffer among them. `act` gets the
-    /// shared and the global address of a vector, and a predicate if some lanes have no vector.
+    /// Emits code that divides the vectors of the shared buffer among the lanes of the warp. `act` gets the shared and
+    /// the global address of a vector, and a predicate if some lanes have no vector.
     fn each_vector(&mut self, act: impl FnOnce(&mut Builder, [Value; 2], Option<Value>)) {
         let (buffer, shared_contents) = (self.buffer, self.shared_contents);
         each_index(&mut self.builder, self.bytes / VECTOR, |builder, index, active| {

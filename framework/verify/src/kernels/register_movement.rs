@@ -12,7 +12,7 @@ use tilewright_tile::{BuildError, Float, FunctionBuilder, TileType, Value};
 pub type CombineScalars = fn(&mut FunctionBuilder<'_>, &[Value], &[Value]) -> Result<Vec<Value>, BuildError>;
 
 /// Returns a function that emits the addition of two tuples of scalars, element by element. The scalars are integers
-/// that hold the bits of elements; the addition is that of the element type, so floats are added as floats.
+/// that hold the bits of elements; the addition is the element type's, so floats are added as floats.
 pub fn add_as(
     elements: &[Element],
 ) -> impl Fn(&mut FunctionBuilder<'_>, &[Value], &[Value]) -> Result<Vec<Value>, BuildError> + '_ {

@@ -99,7 +99,7 @@ impl Pipeline<'_> {
         let buffers = builder.i32(self.stages.buffers);
         let mut phase = builder.binary(Binary::DivU, tile, buffers);
         if self.stages.omits(OmittedSync::Wait) {
-            // Without the wait for this phase: the parity is that of the previous phase, which has completed, or of
+            // Without the wait for this phase: the parity belongs to the previous phase, which has completed, or to
             // phase -1, which counts as completed.
             phase = builder.binary_const(Binary::Add, phase, 1);
         }

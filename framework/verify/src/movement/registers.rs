@@ -166,8 +166,7 @@ impl Lines {
     }
 }
 
-/// Returns the sums of the row-major test tensor along an axis, modulo 2^`bits`, computed sequentially; the result is
-/// row-major.
+/// Adds up the row-major test tensor along an axis, modulo 2^`bits`, sequentially; the result is row-major.
 fn reduce_along(src: &LinearLayout, axis: Dim, bits: u32) -> Vec<u64> {
     let lines = Lines::new(src, axis);
     let mut accumulator = vec![0u64; 1 << (src.outs().bits() - lines.along)];

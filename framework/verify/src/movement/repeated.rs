@@ -106,8 +106,8 @@ impl Repeated<'_> {
     }
 }
 
-/// Returns the counts of wavefronts and shuffles, to which the loop around the rounds adds nothing, with all other
-/// counts zero.
+/// Returns the counts of wavefronts and shuffles, with all other counts zero. The loop around the rounds adds nothing
+/// to these two.
 fn moves(counts: Counts) -> Counts {
     let Counts { shuffles, wavefronts_stored, wavefronts_loaded, .. } = counts;
     Counts { shuffles, wavefronts_stored, wavefronts_loaded, ..Counts::default() }

@@ -228,9 +228,9 @@ fn check_blocks(check: &OpContext<'_>, a: &MemDescType, b: &MemDescType, d: &Mem
 /// other scales must have the order `mnThenK` (see [`scales_order`]).
 const SCALES_BY_K: &str = "cuda:107";
 
-/// Rule `scales_order` of `ttng.tc_gen5_mma_scaled`: checks the order of blocks of scales (128 rows by 4 along K) in
-/// tensor memory. The layout's `blockRepOrder` is `mnThenK` if adjacent columns hold blocks that follow each other
-/// along M or N, and `kThenMn` if along K. With one block along either axis the orders are the same, and the default
+/// Rule `scales_order` of `ttng.tc_gen5_mma_scaled`: checks the order of the blocks of scales (128 rows by 4 along K)
+/// in tensor memory. The layout's `blockRepOrder` is `mnThenK` if adjacent columns hold blocks that follow each other
+/// along M or N, and `kThenMn` if along K. With one block along either axis the orders do not differ, and the default
 /// `mnThenK` always passes.
 fn scales_order(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     let is_narrow = ["a_type", "b_type"].iter().all(|name| check.text(name) == Some("e2m1"));

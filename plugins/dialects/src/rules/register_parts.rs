@@ -86,7 +86,7 @@ fn check_offsets(offsets: &[i64], part: &TensorType, full: &TensorType) -> Check
     Ok(())
 }
 
-/// Whether the coordinates `element` are a sum of some of the bases. Each basis moves along one axis only.
+/// Whether some of the bases add up to the coordinates `element`. Each basis moves along one axis.
 fn spans(bases: &[Vec<u64>], element: &[u64]) -> bool {
     element.iter().enumerate().all(|(axis, at)| {
         let reached = bases.iter().fold(0, |reached, basis| reached | basis.get(axis).copied().unwrap_or(0));

@@ -208,8 +208,8 @@ impl Lowering<'_> {
         emitter.bits(&bits, Type::Scalar(element))
     }
 
-    /// Emits the word `old` with `number` in place of the 16 bits at bit offset `shift`; if `shift` is `None`, `number`
-    /// is the whole word.
+    /// Emits the word `old` with the bits at offset `shift` replaced by `number`; if `shift` is `None`, `number` is the
+    /// whole word.
     fn word_with(
         &mut self,
         old: Word,

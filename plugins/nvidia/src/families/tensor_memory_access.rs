@@ -128,7 +128,7 @@ fn through(memory: &LinearLayout, atom: &Atom, warps: u64) -> Result<Option<Line
     let checked = registers.iter().chain(&lanes[..if atom.all_rows { 4 } else { 5 }]).copied().collect();
     let outs: Vec<_> = memory.outs().dims().collect();
     let of_block = memory.sublayout(&[Dim::ROW, Dim::COL], &outs)?;
-    if !descriptor_match([(Dim::LANE, checked)], columns)?.compose(&of_block)?.is_injective() {
+    if !layout_to_locations([(Dim::LANE, checked)], columns)?.compose(&of_block)?.is_injective() {
         return Ok(None);
     }
     let mut groups = warps / 4;
@@ -154,7 +154,7 @@ fn through(memory: &LinearLayout, atom: &Atom, warps: u64) -> Result<Option<Line
     warp_columns.extend(column_positions(atom.columns * own, tiled));
     warp_columns.extend((0..(groups / tiled).trailing_zeros()).map(|_| 0));
     let layout =
-        descriptor_match([(Dim::REGISTER, registers), (Dim::LANE, lanes), (Dim::WARP, warp_columns)], columns)?;
+        layout_to_locations([(Dim::REGISTER, registers), (Dim::LANE, lanes), (Dim::WARP, warp_columns)], columns)?;
     // Each block of a cluster reads its own memory.
     let own = LinearLayout::identity(1 << memory.in_bits(Dim::BLOCK), Dim::BLOCK, Dim::BLOCK)?;
     let layout = if memory.ins().contains(Dim::BLOCK) { layout.direct_sum(&own)? } else { layout };
@@ -168,7 +168,7 @@ fn column_positions(first: u64, count: u64) -> impl Iterator<Item = u64> {
 }
 
 /// Returns the layout that maps the given dims to locations (row and column) of a memory with `columns` columns.
-fn descriptor_match<const N: usize>(
+fn layout_to_locations<const N: usize>(
     columns_by_dim: [(Dim, Columns); N],
     columns: u64,
 ) -> Result<LinearLayout, LayoutError> {

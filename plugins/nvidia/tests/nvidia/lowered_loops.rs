@@ -87,7 +87,7 @@ fn a_loop_carries_one_pointer_of_those_at_constant_distances() {
     }
 }
 
-/// A loop that sums tiles of 128 rows and 32 columns, of which a lane has 4 rows and 8 columns.
+/// A loop that sums tiles of 128 rows and 32 columns; a lane has 4 rows and 8 columns of a tile.
 struct Tiles {
     /// Operations that define the pointers `%start` of the first tile, from the offsets `%by_row` and `%by_column`.
     start: &'static str,

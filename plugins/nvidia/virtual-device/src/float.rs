@@ -224,8 +224,8 @@ fn significand_and_exponent(value: f64) -> (u64, i32) {
     if exponent == 0 { (fraction, -1074) } else { (fraction | 1 << 52, exponent - 1075) }
 }
 
-/// Returns `value * 2^-shift` rounded to an integer. `shift` may be negative. For the modes `Down` and `Up`, `away`
-/// states whether the mode rounds this magnitude away from zero.
+/// Shifts an integer right by `shift` bits, left if negative, and rounds by the dropped bits. For directed rounding,
+/// `away` is true if the rounding is away from zero.
 fn shifted(value: u64, shift: i32, rounding: Rounding, away: bool) -> u64 {
     if shift <= 0 {
         return value << -shift;

@@ -5,8 +5,8 @@ use crate::prelude::*;
 use tilewright_target::ElementType;
 use tilewright_verify::check_all_emulated;
 
-/// Types of A, B and the accumulator, with the width in bits of the elements that MMAs of a warpgroup (PTX's `wgmma`)
-/// multiply for such a dot; `None` if they cannot compute it.
+/// Types of A, B and the accumulator, each with the element width in bits of the MMA instructions of four warps (PTX's
+/// `wgmma`) that compute the dot. `None` if they do not support the types.
 pub const GROUP_TYPES: [([&str; 3], Option<u64>); 17] = [
     (["f16", "f16", "f32"], Some(16)),
     (["f16", "f16", "f16"], Some(16)),

@@ -26,7 +26,7 @@ impl Planned {
         Self { name: name.to_owned(), kernel, movement, most_stored: bits.stored, loaded_lower_bound: bits.loaded }
     }
 
-    /// Sets the maximum of stored bits for a layout with replicas, where each lane holds `bits_per_lane` bits.
+    /// Sets the upper bound of stored bits for a layout with replicas, with `bits_per_lane` bits in a lane.
     fn of_copies(self, bits_per_lane: u64) -> Self {
         Self { most_stored: if self.movement.stored_bits > 0 { bits_per_lane } else { 0 }, ..self }
     }
@@ -72,8 +72,8 @@ pub fn all(target: &dyn Target, lane_bits: u32) -> Vec<Planned> {
 }
 
 /// Returns kernels that store to or load from shared memory in explicit layouts, each with the planned data movement of
-/// that access. The number with each kernel is the bits of shared memory that a lane accesses in the opposite
-/// direction, in the rest of the kernel.
+/// that access. The number of each pair counts the bits of shared memory that a lane accesses in the rest of the
+/// kernel, in the other direction.
 pub fn accesses(target: &dyn Target, lane_bits: u32) -> Vec<(Planned, u64)> {
     let registers = blocked(&[1, 8], &[1 << (lane_bits - 3), 8], &[4, 1], &[1, 0]);
     let mut plans = Vec::new();

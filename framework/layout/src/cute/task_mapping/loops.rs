@@ -1,4 +1,4 @@
-//! Task mappings as loop nests: the loops in which a worker runs over its tasks.
+//! Task mappings as loop nests: the loops of a worker over its tasks.
 
 use std::fmt;
 

@@ -176,7 +176,7 @@ impl TaskMapping {
         Self::compose(shape.len(), mappings)
     }
 
-    /// The loop nest in which a worker runs over its tasks.
+    /// The loop nest of a worker over its tasks.
     #[must_use]
     pub fn loops(&self) -> LoopNest {
         LoopNest::from_digits(&self.digits(), self.rank)

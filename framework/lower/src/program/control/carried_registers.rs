@@ -1,6 +1,6 @@
 //! The registers of a tensor of pointers or integers that a loop carries. If axis information ([`AxisInfo`]) gives the
-//! difference between the elements of two registers as a constant, the loop carries one of them; the other is computed
-//! from it where it is used, as an offset of an address.
+//! difference between the elements of two registers as a constant, the loop carries one of them; each use of the other
+//! computes it from the first, as an offset of an address.
 
 use tilewright_kernel::{Binary, Builder, Type, Value};
 use tilewright_layout::{Dim, LinearLayout};

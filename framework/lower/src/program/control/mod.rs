@@ -5,6 +5,7 @@ mod choice;
 mod counted;
 mod flat;
 mod guarded_loads;
+mod pointer_bases;
 mod pointer_sum;
 mod repeated;
 

@@ -8,82 +8,46 @@
 use std::collections::{HashMap, HashSet};
 
 use tilewright_kernel::{Builder, Value};
-use tilewright_tile::op::name::{arith, tt, ttg};
-use tilewright_tile::{self as tile, Body, TileType, ValueOrigin};
 
-use super::super::error::Lowered;
-use super::super::lowered::{self, LoweredValue};
-use super::super::lowering::Lowering;
 use super::super::scalar::add_elements;
 use super::carried_registers::CarriedRegisters;
 
-/// Min number of pointers in a lane at which a loop carries one base instead of the pointers. Fewer pointers take few
-/// registers, and advancing them overlaps with the wait for loads, whereas additions of base and offsets delay the
-/// loads.
-const LEAST_POINTERS: usize = 16;
-
-/// Min ratio of the registers that the pointers take to those that the base and the offsets take; below it, the loop
-/// carries the pointers themselves.
-const LEAST_GAIN: usize = 2;
-
-/// Number of 32-bit registers that a pointer takes.
-const POINTER_REGISTERS: usize = 2;
-
-/// The pointers of a tensor that a loop carries, as one base, which each iteration advances, plus loop-invariant
-/// offsets.
+/// Pointers of a loop's argument as one base plus loop-invariant offsets.
 #[derive(Debug, Clone)]
 pub(in super::super) struct PointerSum {
-    /// The kernel value of the base in the region that is being lowered.
-    base: Value,
-    /// Size in bytes of an element that the pointers point to.
-    bytes: u64,
-    /// The registers whose pointers are computed as base plus offsets; the pointers of the other registers differ from
-    /// these by constants.
-    registers: CarriedRegisters,
-    /// The terms that are added to the base one after another, in ascending order of the number of different offsets,
-    /// because equal partial results are computed once.
-    terms: Vec<Term>,
-}
-
-/// A program value (pointers, or offsets of pointers), and for each pointer that is being split the kernel value of the
-/// corresponding register.
-struct Registers {
-    value: tile::Value,
-    registers: Vec<Value>,
-}
-
-/// The two operands of an operation on tensors, both in the layout of its result.
-struct Operands<'a> {
-    result: &'a lowered::Registers,
-    /// For each pointer that is being split, the index of its register in the layout of the operation's result.
-    positions: Vec<usize>,
-    of: [Registers; 2],
+    /// The base in the region that is lowered.
+    pub(super) base: Value,
+    /// The bytes of a pointee.
+    pub(super) bytes: u64,
+    /// The pointers that are sums; the others differ from them by constants.
+    pub(super) registers: CarriedRegisters,
+    /// The terms, those with the fewest different offsets first.
+    pub(super) terms: Vec<Term>,
 }
 
 /// One term of a sum of pointers: for each pointer, the offset that the term adds, in elements.
 #[derive(Debug, Clone)]
-struct Term(Vec<Offset>);
+pub(super) struct Term(pub(super) Vec<Offset>);
 
 /// An offset in elements: the kernel value `unit` times the constant `multiple`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-struct Offset {
-    unit: Value,
-    multiple: i64,
+pub(super) struct Offset {
+    pub(super) unit: Value,
+    pub(super) multiple: i64,
 }
 
 impl Term {
-    fn of(registers: impl IntoIterator<Item = Value>) -> Self {
+    pub(super) fn of(registers: impl IntoIterator<Item = Value>) -> Self {
         Self(registers.into_iter().map(|unit| Offset { unit, multiple: 1 }).collect())
     }
 
-    /// Returns the number of different offsets of the term.
-    fn count(&self) -> usize {
+    /// The number of different offsets.
+    pub(super) fn count(&self) -> usize {
         self.0.iter().collect::<HashSet<_>>().len()
     }
 
-    /// Returns the number of 32-bit registers that the term's offsets take during the loop. It is zero if all pointers
-    /// share one offset, because that is added to the base before the loop.
-    fn registers(&self, builder: &Builder) -> usize {
+    /// The number of 32-bit registers of the offsets. An offset that all pointers share is added to the base.
+    pub(super) fn registers(&self, builder: &Builder) -> usize {
         if self.count() == 1 {
             return 0;
         }
@@ -93,7 +57,7 @@ impl Term {
 }
 
 impl Offset {
-    fn add_to(self, builder: &mut Builder, pointer: Value, bytes: u64) -> Value {
+    pub(super) fn add_to(self, builder: &mut Builder, pointer: Value, bytes: u64) -> Value {
         match self.multiple {
             0 => pointer,
             multiple => add_elements(builder, pointer, self.unit, bytes.wrapping_mul(multiple.cast_unsigned())),
@@ -102,8 +66,8 @@ impl Offset {
 }
 
 impl PointerSum {
-    /// Emits the pointers of all registers of the tensor from the base and the offsets, and returns them.
-    fn expand(&self, builder: &mut Builder) -> Vec<Value> {
+    /// Emits the pointers of all registers.
+    pub(super) fn expand(&self, builder: &mut Builder) -> Vec<Value> {
         let mut known = HashMap::new();
         let mut pointers = vec![self.base; self.registers.count()];
         for term in &self.terms {
@@ -114,180 +78,4 @@ impl PointerSum {
         }
         self.registers.expand(builder, &pointers)
     }
-}
-
-impl Lowering<'_> {
-    /// Finds the arguments of a loop whose pointers the loop can carry as one base, and emits their initial bases. The
-    /// loop starts with the values `initial`, and an iteration yields `yielded`.
-    pub(super) fn find_pointer_bases(
-        &mut self,
-        arguments: &[tile::Value],
-        initial: &[tile::Value],
-        yielded: &[tile::Value],
-    ) -> Lowered<()> {
-        for ((&argument, &initial), &yielded) in arguments.iter().zip(initial).zip(yielded) {
-            let sum = self.pointer_sum(argument, initial, yielded)?;
-            match sum {
-                Some(sum) => self.pointer_bases.insert(argument, sum),
-                None => self.pointer_bases.remove(&argument),
-            };
-        }
-        Ok(())
-    }
-
-    fn pointer_sum(
-        &mut self,
-        argument: tile::Value,
-        initial: tile::Value,
-        yielded: tile::Value,
-    ) -> Lowered<Option<PointerSum>> {
-        let TileType::Pointer(pointer) = self.body.ty(argument).element() else { return Ok(None) };
-        let Some(bits) = pointer.pointee.element_bits() else { return Ok(None) };
-        let LoweredValue::Tensor(tensor) = self.lowered(initial)?.clone() else { return Ok(None) };
-        let layout = self.layout_of(argument)?;
-        if tensor.layout != layout || !self.is_moved_alike(argument, yielded) {
-            return Ok(None);
-        }
-        let registers = self.carried_registers(argument, &layout);
-        if registers.count() < LEAST_POINTERS {
-            return Ok(None);
-        }
-        let (bases, terms) = self.split_pointers(initial, registers.select(&tensor.values));
-        let needed = terms.iter().map(|term| term.registers(&self.builder)).sum::<usize>() + POINTER_REGISTERS;
-        let Some((&first, others)) = bases.split_first() else { return Ok(None) };
-        let is_less = needed * LEAST_GAIN <= registers.count() * POINTER_REGISTERS;
-        if others.iter().any(|&other| other != first) || !is_less {
-            return Ok(None);
-        }
-        let bytes = u64::from(bits.div_ceil(8));
-        let (shared, mut terms): (Vec<_>, Vec<_>) = terms.into_iter().partition(|one| one.count() == 1);
-        let mut base = first;
-        for term in shared {
-            base = term.0[0].add_to(&mut self.builder, base, bytes);
-        }
-        terms.sort_by_key(Term::count);
-        Ok(Some(PointerSum { base, bytes, registers, terms }))
-    }
-
-    /// Whether an iteration moves all pointers of a loop's argument by the same amount.
-    fn is_moved_alike(&self, argument: tile::Value, yielded: tile::Value) -> bool {
-        let is_equal = |&step: &tile::Value| {
-            let info = self.axis_info.get(step);
-            let sizes = self.body.ty(step).shape().unwrap_or_default();
-            info.is_some_and(|info| sizes.iter().enumerate().all(|(axis, &size)| info.axis(axis).constancy >= size))
-        };
-        steps_from(self.body, argument, yielded).is_some_and(|steps| steps.iter().all(is_equal))
-    }
-
-    /// Returns the base that stands for the pointers `value` of a loop's argument; `None` if the loop carries no base
-    /// for the argument. If `value` is the argument plus the steps of an iteration, the base is advanced by these
-    /// steps; otherwise it is the initial base.
-    pub(super) fn carried_base(&mut self, value: tile::Value, argument: tile::Value) -> Lowered<Option<Value>> {
-        let Some(sum) = self.pointer_bases.get(&argument) else { return Ok(None) };
-        let (mut base, bytes) = (sum.base, sum.bytes);
-        for step in steps_from(self.body, argument, value).unwrap_or_default() {
-            let step = match self.lowered(step)? {
-                LoweredValue::Tensor(tensor) => tensor.values.first().copied(),
-                _ => None,
-            };
-            base = step.map_or(base, |step| add_elements(&mut self.builder, base, step, bytes));
-        }
-        Ok(Some(base))
-    }
-
-    /// Sets the base of a loop's argument to the kernel value `base`, and emits the argument's pointers; `None` if the
-    /// loop carries no base for the argument.
-    pub(super) fn expand_base(&mut self, argument: tile::Value, base: Value) -> Option<Vec<Value>> {
-        let sum = self.pointer_bases.get_mut(&argument)?;
-        sum.base = base;
-        Some(sum.expand(&mut self.builder))
-    }
-
-    /// Splits pointers, which are registers of the program value `from`, at the `tt.addptr` operations that compute
-    /// them: into one base pointer for each, and the offsets that are added to it.
-    fn split_pointers(&self, from: tile::Value, pointers: Vec<Value>) -> (Vec<Value>, Vec<Term>) {
-        let mut terms = Vec::new();
-        let mut rest = Registers { value: from, registers: pointers };
-        while let Some(Operands { of: [base, offset], .. }) = self.operands_of(&rest, tt::ADDPTR) {
-            terms.extend(self.split_offsets(&offset));
-            rest = base;
-        }
-        (rest.registers, terms)
-    }
-
-    /// Splits offsets that are sums or products, if the terms then take fewer registers. Signed numbers are assumed not
-    /// to overflow, as axis information assumes too.
-    fn split_offsets(&self, undivided: &Registers) -> Vec<Term> {
-        let registers = |all: &[Term]| all.iter().map(|one| one.registers(&self.builder)).sum::<usize>();
-        let sum = self.operands_of(undivided, arith::ADDI);
-        let parts = sum.map(|sum| sum.of.iter().flat_map(|part| self.split_offsets(part)).collect());
-        let parts = parts.or_else(|| self.split_product(undivided));
-        let undivided = vec![Term::of(undivided.registers.iter().copied())];
-        parts.filter(|parts: &Vec<_>| registers(parts) < registers(&undivided)).unwrap_or(undivided)
-    }
-
-    /// Splits offsets that are products of an index and one stride, if the indices differ by constants: into one
-    /// product that all pointers share, and constant multiples of the stride. `None` for other offsets.
-    fn split_product(&self, undivided: &Registers) -> Option<Vec<Term>> {
-        let Operands { result, positions, of: [a, b] } = self.operands_of(undivided, arith::MULI)?;
-        let stride_of = |side: &Registers| {
-            side.registers.first().copied().filter(|first| side.registers.iter().all(|own| own == first))
-        };
-        let (indices, stride) = match (stride_of(&a), stride_of(&b)) {
-            (_, Some(stride)) => (&a, stride),
-            (Some(stride), _) => (&b, stride),
-            _ => return None,
-        };
-        let differences = CarriedRegisters::of(&result.layout, self.axis_info.get(indices.value));
-        let (first, _) = differences.source(*positions.first()?);
-        let sources = positions.iter().map(|&position| differences.source(position));
-        let multiple = |(from, multiple)| (from == first).then_some(Offset { unit: stride, multiple });
-        let multiples = sources.map(multiple).collect::<Option<Vec<_>>>()?;
-        let product = std::iter::repeat_n(result.values[first], positions.len());
-        Some(vec![Term::of(product), Term(multiples)])
-    }
-
-    /// Returns the operands of the operation `name` that defines registers of a tensor; `None` if another operation
-    /// does. Views, whose registers are those of their operand, are looked through.
-    fn operands_of(&self, of: &Registers, name: &str) -> Option<Operands<'_>> {
-        const VIEWS: [&str; 3] = [tt::BROADCAST, tt::EXPAND_DIMS, ttg::CONVERT_LAYOUT];
-        let mut value = of.value;
-        let op = loop {
-            let ValueOrigin::Result(op, _) = self.body.origin(value) else { return None };
-            if !VIEWS.contains(&self.body.op(op).name()) {
-                break op;
-            }
-            value = self.body.op(op).operands.first().copied()?;
-        };
-        if self.body.op(op).name() != name {
-            return None;
-        }
-        let values = |value: tile::Value| match self.lowered(value) {
-            Ok(LoweredValue::Tensor(tensor)) => Some(tensor),
-            _ => None,
-        };
-        let result = values(value)?;
-        let positions: HashMap<Value, usize> = result.values.iter().enumerate().map(|(at, &own)| (own, at)).collect();
-        let positions = of.registers.iter().map(|own| positions.get(own).copied()).collect::<Option<Vec<usize>>>()?;
-        let operand = |index: usize| {
-            let value = self.body.op(op).operands.get(index).copied()?;
-            let tensor = values(value).filter(|tensor| tensor.layout == result.layout)?;
-            Some(Registers { value, registers: positions.iter().map(|&at| tensor.values[at]).collect() })
-        };
-        Some(Operands { result, of: [operand(0)?, operand(1)?], positions })
-    }
-}
-
-/// Returns the offsets of the `tt.addptr` operations by which the pointers `to` are computed from the pointers `from`;
-/// `None` if they are not.
-fn steps_from(body: &Body, from: tile::Value, to: tile::Value) -> Option<Vec<tile::Value>> {
-    let mut steps = Vec::new();
-    let mut value = to;
-    while value != from {
-        let ValueOrigin::Result(op, _) = body.origin(value) else { return None };
-        let (tt::ADDPTR, &[pointer, step]) = (body.op(op).name(), &body.op(op).operands[..]) else { return None };
-        steps.push(step);
-        value = pointer;
-    }
-    Some(steps)
 }

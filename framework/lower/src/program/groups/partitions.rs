@@ -123,8 +123,8 @@ pub(crate) fn lowered<'a>(
     Ok(())
 }
 
-/// The error of a warp partition: located at one of its operations, or (`Err`) a mere reason, to which the caller adds
-/// the location.
+/// The error of a warp partition: located at one of its operations, or (`Err`) a mere reason; the caller adds the
+/// location.
 type Failed = Result<LowerError, Reason>;
 
 /// Lowers the region of a warp partition other than the default one.

@@ -55,9 +55,9 @@ impl Lowering<'_> {
         Ok(self.loaded_from_block(of_block, &addresses, element, ty))
     }
 
-    /// Loads elements from the shared memory of the block in which the selected thread has stored them. The index of
-    /// that block is the current one with the bits `of_block` cleared. Emits barriers after the stores, and after loads
-    /// from another block.
+    /// Loads elements that the selected thread has stored to the shared memory of a block. The index of that block is
+    /// the index of the current block with the bits `of_block` cleared. Emits barriers after the stores, and after
+    /// loads from another block.
     fn loaded_from_block(&mut self, of_block: u64, addresses: &[Value], element: Type, ty: Type) -> Vec<Value> {
         if of_block == 0 {
             self.builder.barrier(Scope::Block);

@@ -23,8 +23,8 @@ impl Pending {
 }
 
 impl Lowering<'_> {
-    /// Returns the kernel values of the accumulator `value` as MMAs in flight take it. Their form is that of the MMA
-    /// plan that produces the program value `like`.
+    /// Returns the accumulator `value` as pending kernel values for MMAs in flight, in the form of the MMA plan that
+    /// produces the program value `like`.
     pub(crate) fn as_pending(&mut self, value: tile::Value, like: tile::Value) -> Lowered<Arc<[Value]>> {
         let plan = self.pending.values.get(&like).cloned();
         let plan = plan.ok_or_else(|| Reason::malformed("no asynchronous dot produces it"))?;
@@ -40,9 +40,9 @@ impl Lowering<'_> {
     }
 }
 
-/// Returns the accumulator of `value` as pending kernel values, in the form in which the MMAs of `plan` take it. If
-/// they accumulate in tensor memory, it emits the stores to the columns of the program value `like` instead, and
-/// returns no values.
+/// Returns the accumulator of `value` as pending kernel values, in the form that the MMAs of `plan` require. If they
+/// accumulate in tensor memory, it emits the stores to the columns of the program value `like` instead, and returns no
+/// values.
 fn start_pending(
     lowering: &mut Lowering<'_>,
     value: tile::Value,

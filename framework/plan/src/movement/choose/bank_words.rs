@@ -136,15 +136,15 @@ impl<'a> BankWords<'a> {
         }
     }
 
-    /// Returns elements that may complete the word of a bank: those that lane bits and register bits add, then single
-    /// coordinate bits. If only one bit is missing (`accumulator`), also the xor of the elements of any two lane bits.
-    fn candidate_vectors(&self, accumulator: bool) -> Vec<u64> {
+    /// Returns elements that may complete a bank word: those that lane bits and register bits add, then single
+    /// coordinate bits. If only one bit is missing (`one_missing`), also the xor of the elements of any two lane bits.
+    fn candidate_vectors(&self, one_missing: bool) -> Vec<u64> {
         let sides = || self.sides.iter().map(|&at| &self.problem.sides[at]);
         let lanes: Vec<u64> = sides().flat_map(|side| side.lanes().iter().copied()).collect();
         let registers = sides().flat_map(|side| side.registers().iter().copied());
         let units = (0..self.problem.bits).map(|bit| 1u64 << bit);
         let mut candidate_vectors: Vec<u64> = lanes.iter().copied().chain(registers).chain(units).collect();
-        if accumulator {
+        if one_missing {
             candidate_vectors
                 .extend(lanes.iter().enumerate().flat_map(|(at, a)| lanes[at + 1..].iter().map(move |b| a ^ b)));
         }

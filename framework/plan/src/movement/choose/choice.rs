@@ -11,7 +11,7 @@ use tilewright_layout::{Layout, LinearLayout, MemoryLayout};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SharedLayoutKind {
-    /// The elements follow each other along the axes, or in the order in which a copy fetches them.
+    /// The elements follow each other along the axes, or in the order of a copy's fetches.
     Plain,
     /// `Swizzle<B,M,S>` (CuTe) over a plain layout.
     Functor,

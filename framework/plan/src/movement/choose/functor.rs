@@ -17,7 +17,7 @@ pub(super) fn search(weigher: &mut Weigher<'_>, bases: &[Columns], kept: u32) {
     let mut best: Option<(u64, Swizzle, Columns)> = None;
     for swizzle in swizzles(problem, kept) {
         for base in bases {
-            // A swizzle is its own inverse: the element of an offset is that of the base layout at the swizzled offset.
+            // A swizzle is its own inverse: an offset has the element that the base layout has at the swizzled offset.
             let offset_of_bit = (0..problem.bits).map(|bit| multiply(base, swizzle.apply(1 << bit)));
             let columns: Columns = offset_of_bit.collect();
             let wavefronts = estimate::weighted(problem, &all, &columns);

@@ -58,7 +58,7 @@ pub(super) fn by_any(problem: &SharedLayoutProblem<'_>, side: &Side<'_>) -> Opti
     plain.chain(side.tiles.iter().filter_map(|tile| by_row(problem, side, tile))).min()
 }
 
-/// As [`by_any`], if threads that hold replicas may divide the elements of a store.
+/// As [`by_any`], if threads that hold replicas may share the work, however they divide it.
 pub(super) fn by_any_sharing(problem: &SharedLayoutProblem<'_>, side: &Side<'_>) -> Option<u64> {
     let bits = side.sharing().len() as u32;
     if bits == 0 {

@@ -17,8 +17,8 @@ use crate::layouts;
 /// Price of a wavefront in the unit of prices, a quarter of a wavefront; a select costs one such unit
 /// ([`price_in_wavefronts`](super::super::price_in_wavefronts)).
 pub(super) const QUARTERS: u64 = 4;
-/// Max number of variants of the problem, in which threads share the work of replicas, that are searched besides the
-/// problem itself.
+/// Max number of variants of the problem that are searched besides the problem itself. In a variant, threads share the
+/// work of replicas.
 const MOST_SHARED: usize = 8;
 
 /// The checked input of the choice of a layout: target, element width and accessors. The elements of one block are
@@ -85,7 +85,7 @@ impl<'a> SharedLayoutProblem<'a> {
         })
     }
 
-    /// Returns variants of the problem in which the threads of one store share the work of replicas: along one thread
+    /// Returns variants of the problem with the work of replicas shared by the threads of one store: along one thread
     /// bit, two, and so on, the lowest lower bound of the price first. Threads divide the elements that the other
     /// accessors need in different threads, or, in a second variant, the highest register bits.
     pub(super) fn shared(&self) -> Vec<Self> {

@@ -98,7 +98,7 @@ pub(crate) fn wavefront_lower_bound(
 }
 
 /// Compares layouts of all kinds for accessors without copies: first for the problem without work sharing, then for
-/// each problem of `shared`, in which threads share the work of replicas.
+/// each problem of `shared`, whose threads share the work of replicas.
 fn search_sharing<'a>(
     weigher: &mut Weigher<'a>,
     shared: &'a [SharedLayoutProblem<'a>],

@@ -39,7 +39,7 @@ impl<'a> Side<'a> {
         if self.context.shares_replicas { self.located.sharing() } else { SmallVec::new() }
     }
 
-    /// Returns the store in which threads with replicas share the work: the threads with and without the thread bit
+    /// Returns the store with its work shared by threads with replicas: the threads with and without the thread bit
     /// `bits[i]` store elements that differ by `given[i]`.
     pub(super) fn shared_along(&self, bits: &[u32], given: &[u64]) -> Self {
         let mut space = Subspace::span(given.iter().copied());

@@ -84,7 +84,7 @@ impl<'a> Weigher<'a> {
         self.least.saturating_add(self.constraints.excess)
     }
 
-    /// Makes `shared` the problem to search, and returns true. Threads share the work of replicas in it. Returns false
+    /// Makes `shared`, whose threads share the work of replicas, the current problem, and returns true. Returns false
     /// and changes nothing if it cannot be cheaper than the best layout so far.
     pub(super) fn continue_with(&mut self, shared: &'a SharedLayoutProblem<'a>) -> bool {
         let bound = shared.price(shared.wavefront_bound());

@@ -59,9 +59,9 @@ fn plan_shuffles(
     shuffle::plan(shuffles, context.target, left).ok()
 }
 
-/// Returns variants of the layout `side` in which lane bits are swapped for register bits: one swap, two, and so on,
-/// until the widest access is full. The layout `other` has the elements of the swapped lane bits in registers, but not
-/// those of the swapped register bits.
+/// Returns variants of the layout `side` with lane bits swapped for register bits: one swap, two, and so on, until the
+/// widest access is full. The layout `other` has the elements of the swapped lane bits in registers, and those of the
+/// swapped register bits not.
 fn swapped(side: &Side, other: &Side, conversion: &ConversionProblem) -> Vec<Side> {
     let span = |columns: &[u64]| Subspace::span(columns.iter().copied());
     let (side_span, required) = (span(&side.registers), span(&other.registers));

@@ -33,7 +33,7 @@ pub(super) fn plans(conversion: &ConversionProblem, context: &PlanContext<'_>, w
     }
 }
 
-/// Returns source layouts in which threads with replicas have divided their registers, so that fewer threads hold
+/// Returns source layouts with the registers divided among threads that hold replicas, so that fewer threads hold
 /// replicas: over warps and then lanes, and over lanes alone. As many bits are divided as possible; a further variant
 /// does not divide a vector of registers.
 fn sources(conversion: &ConversionProblem) -> Vec<Side> {
@@ -72,8 +72,8 @@ fn sources(conversion: &ConversionProblem) -> Vec<Side> {
     spreads.into_iter().map(replicas).collect()
 }
 
-/// Returns the source's distinct register columns in the order in which they are divided among threads: first those
-/// that are columns of the destination's threads, then those that the destination's registers lack, then the others.
+/// Returns the source's distinct register columns in the order of their division among threads: first those that are
+/// columns of the destination's threads, then those that the destination's registers lack, then the others.
 fn order_of_giving(conversion: &ConversionProblem) -> Vec<u64> {
     let mut space = Subspace::zero();
     let distinct: Vec<u64> = conversion.src.registers.iter().copied().filter(|&c| space.insert(c)).collect();

@@ -68,7 +68,7 @@ impl ShuffleRounds<'_> {
         multiply(&self.0.source_thread, thread) ^ constant
     }
 
-    /// Returns the index of the round that gives the thread `thread` the value of its destination register `register`.
+    /// Returns the number of the round that brings a thread the value of its destination register `register`.
     #[must_use]
     pub fn round_of_register(&self, register: u64, thread: u64) -> u64 {
         let (word, _) = self.0.words.dst_word(register);

@@ -9,8 +9,8 @@ use tilewright_target::{Direction, TargetDescription, wavefronts};
 use super::row::{CopyInstruction, Role};
 use crate::movement::tile::LocatedAccessor;
 
-/// The copies of a tensor by one instruction that takes a global address from each lane: the registers (elements) and
-/// the destination in shared memory of each copy.
+/// The copies of a tensor by an instruction with a source address in each lane: the registers and the destination in
+/// shared memory of each copy.
 #[derive(Debug, Clone)]
 pub(super) struct LaneCopies {
     pub(super) name: String,

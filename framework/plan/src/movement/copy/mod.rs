@@ -18,7 +18,7 @@ mod problem;
 mod row;
 mod shared_copy;
 
-pub(crate) use bulk_tensor::count_boxes;
+pub(crate) use bulk_tensor::min_box_count;
 pub use bulk_tensor::{
     TensorCopy, TensorCopySource, plan_tensor_copy_to_global, plan_tensor_copy_to_shared, tensor_copy_memory_layout,
 };

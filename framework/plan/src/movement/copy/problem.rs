@@ -37,8 +37,8 @@ pub struct AsyncCopySpec<'a> {
 }
 
 impl<'a> AsyncCopySpec<'a> {
-    /// Creates a request for a copy by `warps` warps of `lanes` lanes, in which no element is masked off and the kernel
-    /// has no tensor map.
+    /// Creates a request for a copy by `warps` warps of `lanes` lanes, without masked elements and without a tensor map
+    /// of the kernel.
     #[must_use]
     pub fn new(global: &'a GlobalTensor, memory: &'a MemoryLayout, element_bits: u32, lanes: u32, warps: u32) -> Self {
         Self { global, memory, element_bits, lanes, warps, masked: false, has_tensor_map: false }

@@ -12,8 +12,7 @@ use tilewright_layout::LinearLayout;
 pub struct AsyncCopyPlan {
     /// Numbers of operations that a warp executes; the max over the warps.
     pub counts: Counts,
-    /// Predicted cycles of a block. For plain copies they include the latency of the loads, for which the stores wait;
-    /// the time of global-memory transactions is not included.
+    /// Predicted cycles of a block, without global-memory transactions. Plain stores wait for their loads.
     pub cost: f64,
     /// Number of global-memory transactions of all warps of a block, each of `global.transaction_bytes`.
     pub transactions: u64,

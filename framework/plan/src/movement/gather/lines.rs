@@ -9,8 +9,8 @@ use super::shuffles::{self, Shuffles};
 use crate::layouts;
 use crate::movement::{ConversionPlan, PlanContext, plan_conversion};
 
-/// If a lane has at most this many registers with elements of one line, a conversion followed by shuffles is planned
-/// although the source fits in shared memory. A line is the elements that differ only along the gather's axis.
+/// Max number of registers of a lane for elements of one line. With more, a conversion and shuffles are planned only if
+/// the source does not fit in shared memory.
 const MAX_REGISTERS_OF_A_LINE: u64 = 2;
 
 /// The plan of a gather by a conversion and shuffles.
@@ -41,8 +41,8 @@ pub(super) fn plan(
     Ok((ConvertedLines { conversion, shuffles }, counts))
 }
 
-/// Returns a layout of the source that gives each warp the lines (elements that differ only along the axis) that it
-/// needs. The elements of a line are divided over lanes first, so that few registers of each lane hold elements of it.
+/// Returns a layout of the source that gives each warp the lines that it needs. The elements of a line are divided over
+/// lanes first, so that few registers of each lane hold elements of it.
 fn layout_of_lines(problem: &GatherProblem) -> Result<LinearLayout, LayoutError> {
     let (outs, lane_bits) = (problem.src.outs(), problem.lane_bits as usize);
     let (of_lanes, warps) = problem.threads.split_at(lane_bits);

@@ -7,8 +7,7 @@ use crate::movement::conversion::{Holders, Origin, Position};
 use tilewright_kernel::Element;
 use tilewright_layout::{Dim, LayoutError, LinearLayout};
 
-/// A checked gather: the source, and the line of the source (elements that differ only along the axis) from which each
-/// position of the result takes its element.
+/// A checked gather: the source, and for each position of the result its line in the source.
 pub(super) struct GatherProblem {
     pub(super) src: LinearLayout,
     axis: Dim,

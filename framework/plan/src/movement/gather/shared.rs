@@ -204,7 +204,7 @@ impl Shared {
     }
 
     /// Returns the number of loads of a lane over all rounds: one for each result; if the thread or the index decides
-    /// the round, one for each result in each round in which its element may be.
+    /// the round, one for each result in each round that may have its element.
     fn loads(&self) -> u64 {
         (0..1u64 << self.round_bits).map(|round| self.loaded(round).count() as u64).sum()
     }

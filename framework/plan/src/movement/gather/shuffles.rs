@@ -17,8 +17,8 @@ pub(super) struct Shuffles {
     origin: Origin,
     /// For each bit of a run-time index, the source position (register, thread) that it adds over F2.
     index: Vec<Position>,
-    /// All values by which thread and index may change (by xor) the source register of a result. Each value takes one
-    /// shuffle; a select keeps the element that the index selects.
+    /// All values by which thread and index may change (by xor) the source register of a result; one shuffle for each
+    /// value fetches a register, and one of these has the element.
     choices: Vec<u64>,
     result_bits: u32,
 }

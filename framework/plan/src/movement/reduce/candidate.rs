@@ -81,11 +81,11 @@ impl ReductionCandidate {
     /// Returns a candidate of one pass. The steps of the first `given` lane bits halve the registers; among lanes with
     /// equal results, 2^`in_lanes` each load another share of the partial results.
     fn one_pass(problem: &ReductionProblem, given: usize, in_lanes: usize) -> Result<Self, LayoutError> {
-        let descriptor_match: Vec<usize> = problem.copy_lanes().map(|bit| bit as usize).take(in_lanes).collect();
+        let sharing_lanes: Vec<usize> = problem.copy_lanes().map(|bit| bit as usize).take(in_lanes).collect();
         let mut results = problem.results();
         results.registers = problem.kept.iter().map(|&(_, column)| column).collect();
-        let after = descriptor_match.iter().map(|&lane| LaneStep::Sum { lane: lane as u32, ordered: false }).collect();
-        Self::new(problem, given, &descriptor_match, results, after, None)
+        let after = sharing_lanes.iter().map(|&lane| LaneStep::Sum { lane: lane as u32, ordered: false }).collect();
+        Self::new(problem, given, &sharing_lanes, results, after, None)
     }
 
     /// Returns a candidate of two passes: as [`Self::one_pass`], but each result is combined by one thread of the warps
@@ -95,8 +95,8 @@ impl ReductionCandidate {
         let mut results = problem.results();
         let others = (0..results.lanes.len()).rev().filter(|&bit| results.lanes[bit] != 0);
         let copies = problem.copy_lanes().map(|bit| bit as usize);
-        let descriptor_match: Vec<usize> = copies.chain(others).take(in_lanes).collect();
-        let displaced: Vec<u64> = descriptor_match
+        let sharing_lanes: Vec<usize> = copies.chain(others).take(in_lanes).collect();
+        let displaced: Vec<u64> = sharing_lanes
             .iter()
             .map(|&lane| std::mem::take(&mut results.lanes[lane]))
             .filter(|&column| column != 0)
@@ -110,40 +110,39 @@ impl ReductionCandidate {
         for warp in free {
             *warp = results.registers.pop().unwrap_or(0);
         }
-        let halved = descriptor_match.len().min(results.registers.len());
-        let after = descriptor_match.iter().enumerate().map(|(at, &lane)| {
+        let halved = sharing_lanes.len().min(results.registers.len());
+        let after = sharing_lanes.iter().enumerate().map(|(at, &lane)| {
             let lane = lane as u32;
             if at < halved { LaneStep::Halve { lane } } else { LaneStep::Sum { lane, ordered: false } }
         });
         let after = after.collect();
         let mut left = results.clone();
-        for (&lane, column) in descriptor_match.iter().zip(left.registers.drain(..halved)) {
+        for (&lane, column) in sharing_lanes.iter().zip(left.registers.drain(..halved)) {
             left.lanes[lane] = column;
         }
-        Self::new(problem, given, &descriptor_match, results, after, Some(left))
+        Self::new(problem, given, &sharing_lanes, results, after, Some(left))
     }
 
     fn new(
         problem: &ReductionProblem,
         given: usize,
-        descriptor_match: &[usize],
+        sharing_lanes: &[usize],
         results: Columns,
         after: Vec<LaneStep>,
         left: Option<Columns>,
     ) -> Result<Self, LayoutError> {
         let (space, shift) = problem.partials_space()?;
         let mut read = results;
-        for (at, &lane) in descriptor_match.iter().enumerate() {
+        for (at, &lane) in sharing_lanes.iter().enumerate() {
             read.lanes[lane] = 1 << (shift as usize + at);
         }
-        let in_registers =
-            (descriptor_match.len() as u32..problem.partial_bits).map(|partial| 1u64 << (shift + partial));
+        let in_registers = (sharing_lanes.len() as u32..problem.partial_bits).map(|partial| 1u64 << (shift + partial));
         read.registers = in_registers.chain(read.registers).collect();
         Ok(Self {
             before: problem.lane_steps(given),
             src: problem.after_halving(given).layout(problem, &space)?,
             dst: read.layout(problem, &space)?,
-            partial_bits_in_registers: problem.partial_bits - descriptor_match.len() as u32,
+            partial_bits_in_registers: problem.partial_bits - sharing_lanes.len() as u32,
             after,
             left: left.map(|left| left.layout(problem, problem.result.outs())).transpose()?,
         })

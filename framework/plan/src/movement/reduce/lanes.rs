@@ -48,9 +48,9 @@ pub(super) fn work(steps: &[LaneStep], element_bits: &[u32], register_bits: u32,
     work
 }
 
-/// Returns each step with the mask of the lane bits in which a lane differs from its partner: the step's own bit. Bits
-/// of earlier sums are added if the target can shuffle by a constant mask only with them; lanes that differ in these
-/// bits have the same value.
+/// Returns each step with the xor of a lane's index and its partner's: the step's own bit. Bits of earlier steps of
+/// kind `Sum` are added if the target can shuffle by a constant mask only with them; lanes that differ in these bits
+/// have the same value.
 pub(super) fn with_partners(steps: &[LaneStep], xors: LaneXors) -> impl Iterator<Item = (LaneStep, u32)> {
     steps.iter().scan(0u32, move |summed, &step| {
         let own = 1 << step.lane();

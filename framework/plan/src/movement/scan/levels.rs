@@ -82,7 +82,7 @@ impl Level {
         }
     }
 
-    /// Returns the register that has the total of the lower half of the block to which the register `register` belongs.
+    /// Returns the register that has the total of the lower half of the block that contains the register `register`.
     fn source(&self, register: usize) -> usize {
         let (set, clear) = match (self.direction, self.at) {
             (ScanDirection::Forward, InputBit::Register(bit)) => (self.registers, 1 << bit),
@@ -115,17 +115,17 @@ impl Level {
             InputBit::Lane(bit) => Some(thread.parity(builder, 1 << bit)),
             _ => None,
         };
-        let after = tuples.iter().enumerate().map(|(register, lane_sum)| {
+        let after = tuples.iter().enumerate().map(|(register, previous)| {
             if let InputBit::Register(bit) = self.at
                 && (register >> bit & 1 == 1) != (self.direction == ScanDirection::Forward)
             {
-                return lane_sum.clone();
+                return previous.clone();
             }
             let at = sources.binary_search(&self.source(register)).unwrap_or(0);
-            let sum = combine(builder, &fetched[at], lane_sum);
+            let sum = combine(builder, &fetched[at], previous);
             match upper {
                 None => sum,
-                Some(upper) => chosen(builder, upper, self.direction, &sum, lane_sum),
+                Some(upper) => chosen(builder, upper, self.direction, &sum, previous),
             }
         });
         after.collect()
@@ -144,30 +144,30 @@ impl Level {
         if let Some(mask) = self.across() {
             return Source::Across(mask);
         }
-        let lane_sum = match self.at {
+        let step_bit = match self.at {
             InputBit::Lane(bit) => 1u32 << bit,
             _ => 0,
         };
         Source::Lane(match self.direction {
-            ScanDirection::Forward => thread.lane_with(builder, self.lanes, lane_sum),
-            ScanDirection::Reverse => thread.lane_with(builder, lane_sum, self.lanes),
+            ScanDirection::Forward => thread.lane_with(builder, self.lanes, step_bit),
+            ScanDirection::Reverse => thread.lane_with(builder, step_bit, self.lanes),
         })
     }
 }
 
-/// Emits a select for each value: lanes of the half that comes later in the scan get the combined value of `sum`, the
-/// others keep the value of `lane_sum`. `upper` is true in lanes of the upper half.
+/// Emits a select for each value: lanes of the half that comes later in the scan get the value of `combined`, the
+/// others keep that of `previous`. `upper` is true in lanes of the upper half.
 fn chosen(
     builder: &mut Builder,
     upper: Value,
     direction: ScanDirection,
-    sum: &[Value],
-    lane_sum: &[Value],
+    combined: &[Value],
+    previous: &[Value],
 ) -> Vec<Value> {
-    let pairs = sum.iter().zip(lane_sum);
-    let choose = pairs.map(|(&sum, &lane_sum)| match direction {
-        ScanDirection::Forward => builder.select(upper, sum, lane_sum),
-        ScanDirection::Reverse => builder.select(upper, lane_sum, sum),
+    let pairs = combined.iter().zip(previous);
+    let choose = pairs.map(|(&combined, &previous)| match direction {
+        ScanDirection::Forward => builder.select(upper, combined, previous),
+        ScanDirection::Reverse => builder.select(upper, previous, combined),
     });
     choose.collect()
 }

@@ -74,7 +74,7 @@ impl Totals {
         self.upper.iter().enumerate().filter_map(|(at, input_bit)| Some((at, bit(input_bit)?))).collect()
     }
 
-    /// Returns the index of the block to which the register `register` belongs; the bits that the thread determines are
+    /// Returns the index of the block that contains the register `register`; the bits that the thread determines are
     /// zero.
     fn of_register(&self, register: usize) -> usize {
         let bits = self.upper.iter().enumerate().filter_map(|(at, input_bit)| match input_bit {

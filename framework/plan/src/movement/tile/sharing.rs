@@ -33,7 +33,7 @@ impl LocatedAccessor {
         warps.chain((0..self.lane_bits).filter(idle)).collect()
     }
 
-    /// Returns the store in which threads with replicas share the work: the threads with and without the thread bit
+    /// Returns the store with its work shared by threads with replicas: the threads with and without the thread bit
     /// `bits[i]` store elements that differ by `given[i]`. `kept` spans the elements that each thread still stores.
     pub(in super::super) fn shared_along(&self, bits: &[u32], given: &[u64], kept: Columns) -> Self {
         let mut shared = self.clone();
@@ -55,7 +55,7 @@ impl LocatedAccessor {
 }
 
 impl PlacedAccessor<'_> {
-    /// Returns alternatives of a store by the instruction `tile` in which threads that hold the same elements divide
+    /// Returns alternatives of a store by the instruction `tile`, with the elements divided among the threads that hold
     /// them. The first alternative divides the elements along one bit of the thread index, the second along two bits,
     /// and so on. A lane bit is left out if lanes that differ in it would access the same banks, since bank conflicts
     /// would undo the gain.

@@ -19,7 +19,7 @@ impl PlacedAccessor<'_> {
         }
         let address = |segment: u64| self.memory.padded(offset ^ multiply(&stats.segments, segment)) << byte_bits;
         let of_block = |distance: u64| {
-            // Other blocks are reached by plain accesses only, in which each lane has a slot of its own.
+            // Only plain accesses reach other blocks, and each of their lanes has a slot of its own.
             let served = |segment: u64| segment & idle == 0 && reach.distance(segment) == distance;
             let segments = 0..1u64 << stats.segments.len();
             let addresses: SmallVec<[Option<u64>; 64]> =

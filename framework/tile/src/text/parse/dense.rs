@@ -109,7 +109,7 @@ fn shortened(elements: Vec<u64>) -> std::sync::Arc<[u64]> {
 
 /// Decodes `count` elements, or one that all share, from hexadecimal bytes, lowest byte first; a bool is a byte.
 ///
-/// The error is the reason why the bytes do not fit the type or `count`.
+/// The error is the reason why the bytes do not fit.
 fn raw_elements(raw: &str, ty: &TileType, count: u64) -> Result<Vec<u64>, String> {
     let digits = raw.strip_prefix("0x").unwrap_or("-");
     let pairs = digits.as_bytes().chunks(2);

@@ -102,7 +102,7 @@ impl Parser<'_> {
     }
 
     /// Parses a select after its name: `%condition, %a, %b {...} : type`. If the condition is a tensor, its type comes
-    /// first, before that of the values.
+    /// before the type of the values.
     fn choice(&mut self, draft: &mut Draft) -> Parsed<()> {
         for group in 0..3 {
             if group > 0 {

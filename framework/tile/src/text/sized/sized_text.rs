@@ -9,7 +9,7 @@ use tilewright_layout::text::{Cursor, Parsed};
 pub struct SizeParameter {
     /// Name of the size.
     pub name: String,
-    /// The candidate values, in the order in which the search tries them.
+    /// The candidate values, in the order of the search.
     pub sizes: Vec<u64>,
 }
 

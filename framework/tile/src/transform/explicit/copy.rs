@@ -53,7 +53,7 @@ impl Expander<'_> {
         let other = mask.map(|_| cloner.to.zeros(&ty)).transpose()?;
         let load = cloner.to.op(tt::LOAD).operands("ptr", &[pointers]);
         let load = load.operands("mask", mask.as_slice()).operands("other", other.as_slice()).result(ty);
-        // Loads of copies through registers are prefetches: nothing waits for them where they are issued.
+        // Loads of copies through registers are prefetches: nothing waits for them at the issue point.
         let is_prefetched = self.choices.copies.get(&op).is_some_and(|choice| choice.through_registers);
         let load = if is_prefetched { load.attribute(PREFETCH, Attribute::Unit) } else { load };
         let value = load.value()?;
@@ -164,7 +164,7 @@ impl Expander<'_> {
         }
     }
 
-    /// Binds the result of a copy to a loaded value, in which elements narrower than a byte are unpacked, one per byte.
+    /// Binds the result of a copy to a loaded value; elements narrower than a byte are unpacked, one per byte.
     fn give(&mut self, result: Value, loaded: Value, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<()> {
         let ty = cloner.from.ty(result).clone();
         let given = match self.packed_axes.get(&result) {

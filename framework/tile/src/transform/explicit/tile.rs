@@ -14,7 +14,7 @@ pub(super) struct Tile {
     pub axes: Vec<Vec<Leaf>>,
     /// For each axis, the list of its indices if it is gathered; otherwise `None`.
     pub listed: Vec<Option<Value>>,
-    /// Number of elements to which one pointer points; more than one if bytes pack them.
+    /// Number of elements at the address of one pointer; more than one if bytes pack them.
     pub elements_per_pointee: u64,
 }
 
@@ -157,8 +157,7 @@ impl FunctionBuilder<'_> {
         self.binary(arith::SHRSI, elements, by)
     }
 
-    /// Emits a tensor of this shape in which a vector, whose elements are along `axis`, is repeated along the other
-    /// axes.
+    /// Emits a tensor of this shape that has the elements of a vector along `axis`, repeated along the other axes.
     fn spread(&mut self, vector: Value, axis: usize, shape: &[u64]) -> Result<Value, BuildError> {
         let element = self.ty(vector).element().clone();
         let mut value = vector;

@@ -17,8 +17,7 @@ pub(super) struct Iteration {
 }
 
 impl Iteration {
-    /// The values of the iteration in the order in which the emitted loop carries them: counter, `i1`, loop-carried
-    /// values.
+    /// The values of the iteration in the order of the emitted loop's arguments: counter, `i1`, loop-carried values.
     pub fn values(&self) -> Vec<Value> {
         [self.counter, self.exists].iter().chain(&self.carried).copied().collect()
     }

@@ -1,4 +1,4 @@
-//! Machine code of the test programs beside the committed counts of Triton's: instructions, registers and spills.
+//! Machine code of the test programs compared with the committed counts: instructions, registers and spills.
 
 use std::process::Command;
 

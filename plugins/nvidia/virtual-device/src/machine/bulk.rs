@@ -5,8 +5,7 @@
 use std::collections::VecDeque;
 
 use super::in_flight::{PendingBulkLoad, PendingBulkStore};
-use super::{DeviceFaultKind, PtxSpace, Running};
-use crate::program::Compute;
+use super::{Compute, DeviceFaultKind, PtxSpace, Running};
 
 impl Running<'_> {
     /// Issues a bulk copy to shared memory, which arrives at an mbarrier when it completes. `pieces` are destination

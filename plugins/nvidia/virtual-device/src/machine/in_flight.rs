@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use crate::program::Compute;
+use super::operand::Compute;
 
 /// A bulk copy to shared memory in flight: destination addresses in shared memory, each with its data.
 #[derive(Debug, Clone, Default)]

@@ -1,8 +1,7 @@
 //! Per-lane operations: each lane's result depends only on this lane's operands.
 
 use super::registers::LANES;
-use super::{Destination, DeviceFaultKind, Next, Operation, Running};
-use crate::program::Compute;
+use super::{Compute, Destination, DeviceFaultKind, Next, Operation, Running};
 
 /// An operation whose result each lane computes from at most four of its registers. The result is undefined if one of
 /// them is.

@@ -221,8 +221,8 @@ impl Operation for Access {
 }
 
 impl Access {
-    /// Stores a lane's elements, whose bytes are in `bytes`. If not all elements are defined, each element is stored
-    /// separately.
+    /// Stores a lane's elements, whose bytes are in `bytes`. If `is_defined` is false, some elements are undefined, and
+    /// each element is stored separately.
     fn put(
         &self,
         warp: &mut Running<'_>,

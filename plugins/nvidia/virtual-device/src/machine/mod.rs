@@ -31,7 +31,7 @@ pub(super) use lanes::{Lanes, each};
 pub(super) use launch::Launch;
 pub use launch::LaunchReport;
 pub(super) use memory::{Access, Data};
-pub(super) use operand::{Address, Destination};
+pub(super) use operand::{Address, Compute, Destination};
 pub(super) use registers::LANES;
 pub(super) use running::{Arrival, Leaves, Next, Operation, Running};
 pub(super) use shared::Accessor;

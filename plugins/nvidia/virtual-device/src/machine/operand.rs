@@ -1,4 +1,4 @@
-//! Decoded operands of an instruction: destination registers and addresses.
+//! Decoded operands of an instruction (destination registers and addresses), and functions of operands.
 
 use super::space::PtxSpace;
 
@@ -19,3 +19,6 @@ pub(crate) struct Address {
     /// The memory space of the variable that the operand names; `None` if the base is a register in the text.
     pub(crate) space: Option<PtxSpace>,
 }
+
+/// A function that computes a lane's result from at most four operands.
+pub(crate) type Compute = Box<dyn Fn([u64; 4]) -> u64 + Send + Sync>;

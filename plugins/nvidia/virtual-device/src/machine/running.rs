@@ -26,8 +26,7 @@ pub(crate) trait Operation: Send + Sync {
     }
 }
 
-/// How all lanes that execute an instruction leave the straight-line sequence of instructions. Used to find
-/// reconvergence points.
+/// How all lanes that execute an instruction leave the sequence of steps, so that the next step does not follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Leaves {
     /// Execution may continue with the next instruction.

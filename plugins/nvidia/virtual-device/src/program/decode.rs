@@ -9,7 +9,7 @@ use super::operands::{Operands, RegisterFile};
 use super::scope::{Entity, Labels, Scope};
 use super::types::Type;
 use super::{Addresses, Parameter, Program, Step};
-use crate::machine::{Lanes, Leaves, Operation, PtxSpace};
+use crate::machine::{Compute, Lanes, Leaves, Operation, PtxSpace};
 use crate::rows::ROWS;
 use crate::text::{Instruction, Kernel, PtxError, PtxModule, Statement, Variable};
 
@@ -242,7 +242,7 @@ fn lanes(
     form: &Form<'_>,
     operands: &mut Operands<'_>,
     count: usize,
-    computes: fn(&Form<'_>) -> Option<super::Compute>,
+    computes: fn(&Form<'_>) -> Option<Compute>,
 ) -> Result<Box<dyn Operation>, String> {
     operands.expect(count + 1..=count + 1)?;
     let compute = computes(form).ok_or_else(|| form.unknown())?;

@@ -4,10 +4,7 @@ use tilewright_target::{Instruction, nearest};
 
 use super::operands::Operands;
 use super::types::Type;
-use crate::machine::Operation;
-
-/// A function that computes a lane's result from at most four operand values; missing operands are zero.
-pub(crate) type Compute = Box<dyn Fn([u64; 4]) -> u64 + Send + Sync>;
+use crate::machine::{Compute, Operation};
 
 /// A row of the table of PTX instructions: an opcode's name, its permitted modifiers and types, and its semantics.
 pub(crate) struct Row {

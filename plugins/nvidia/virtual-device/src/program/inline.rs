@@ -1,5 +1,5 @@
-//! Inlines calls of functions whose body is in the module: a call becomes the function's statements in a new scope,
-//! where the names of parameters and results are aliases of the call's variables.
+//! Inlines calls of functions that have a body in the module: a call becomes the function's statements in a scope of
+//! their own. There, the names of parameters and results stand for the variables of the call.
 
 use crate::text::{Function, Guard, Instruction, Operand, PtxError, PtxModule, Statement};
 

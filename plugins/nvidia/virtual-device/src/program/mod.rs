@@ -14,7 +14,7 @@ mod steps;
 mod types;
 
 pub(super) use decode::program;
-pub(super) use form::{Compute, Form, Row, Semantics};
+pub(super) use form::{Form, Row, Semantics};
 pub(super) use operands::Operands;
 pub(super) use steps::{Addresses, Parameter, Program, Special, Step};
 pub(super) use types::{Class, Type, mask, sign_extend};

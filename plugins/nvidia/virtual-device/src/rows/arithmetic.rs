@@ -1,7 +1,8 @@
 //! Arithmetic instructions that exist for both integers and floating-point numbers.
 
 use super::{float, integer};
-use crate::program::{Compute, Form, Row, Semantics};
+use crate::machine::Compute;
+use crate::program::{Form, Row, Semantics};
 
 const NUMBERS: &str = "u16 u32 u64 s16 s32 s64 u16x2 s16x2 f16 bf16 f16x2 bf16x2 f32 f64";
 

@@ -4,8 +4,8 @@
 use tilewright_target::Direction;
 
 use super::float;
-use crate::machine::{Accessor, DeviceFaultKind, LANES, Operation, PtxSpace, Running, each};
-use crate::program::{Compute, Form, Operands, Row, Semantics, Type, mask, sign_extend};
+use crate::machine::{Accessor, Compute, DeviceFaultKind, LANES, Operation, PtxSpace, Running, each};
+use crate::program::{Form, Operands, Row, Semantics, Type, mask, sign_extend};
 
 const MODIFIERS: &str = "relaxed acquire release acq_rel cta cluster gpu sys global shared shared::cta and or xor cas \
                          exch add inc dec min max noftz v2 v4 v8 L1:: L2::";

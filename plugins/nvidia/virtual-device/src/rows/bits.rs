@@ -1,8 +1,8 @@
 //! Instructions on bits: logic, shifts, bit fields and byte permutes.
 
 use super::{one, three, two};
-use crate::machine::{Destination, DeviceFaultKind, Lanes, Next, Operation, Running};
-use crate::program::{Compute, Form, Operands, Row, Semantics, Type, mask, sign_extend};
+use crate::machine::{Compute, Destination, DeviceFaultKind, Lanes, Next, Operation, Running};
+use crate::program::{Form, Operands, Row, Semantics, Type, mask, sign_extend};
 
 const LOGIC: &str = "pred b16 b32 b64";
 const WIDE: &str = "b32 b64 u32 s32 u64 s64";
@@ -160,7 +160,7 @@ impl Operation for Permute {
             let (mut word, mut defined) = (0, warp.registers.is_defined(self.from[2], lane));
             for byte_index in 0..4 {
                 let selector = self.selector(c, byte_index);
-                // Only operands from which a byte is selected must be defined.
+                // An operand may be undefined if no byte of it is selected.
                 let taken = self.from[usize::from(selector & 7 >= 4)];
                 defined &= warp.registers.is_defined(taken, lane);
                 let byte = both >> (8 * (selector & 7)) & 0xff;

@@ -6,8 +6,10 @@ use std::ops::Range;
 use tilewright_target::Direction;
 
 use super::atomic;
-use crate::machine::{Address, BULK_ALIGNMENT, DeviceFaultKind, MAP_BYTES, Operation, PtxSpace, Running, Tensor, each};
-use crate::program::{Compute, Form, Operands, Row, Semantics, Type};
+use crate::machine::{
+    Address, BULK_ALIGNMENT, Compute, DeviceFaultKind, MAP_BYTES, Operation, PtxSpace, Running, Tensor, each,
+};
+use crate::program::{Form, Operands, Row, Semantics, Type};
 
 const COPY_MODIFIERS: &str = "shared::cluster shared::cta global tile mbarrier::complete_tx::bytes bulk_group L2::";
 const TENSOR_MODIFIERS: &str =

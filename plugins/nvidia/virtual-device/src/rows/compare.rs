@@ -1,8 +1,8 @@
 //! Instructions that compare values or select one of two values.
 
+use crate::machine::{Compute, DeviceFaultKind, Next, Operation, Running, each};
 use crate::machine::{Destination, LANES};
-use crate::machine::{DeviceFaultKind, Next, Operation, Running, each};
-use crate::program::{Class, Compute, Form, Operands, Row, Semantics, Type, mask, sign_extend};
+use crate::program::{Class, Form, Operands, Row, Semantics, Type, mask, sign_extend};
 
 const COMPARISONS: &str = "eq ne lt le gt ge lo ls hi hs equ neu ltu leu gtu geu num nan and or xor ftz";
 const TYPES: &str = "b16 b32 b64 u16 u32 u64 s16 s32 s64 f16 f16x2 bf16 bf16x2 f32 f64";

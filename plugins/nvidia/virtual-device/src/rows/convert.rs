@@ -1,8 +1,8 @@
 //! Conversion instructions (`cvt`) between all types, for one or two values. The opcode names the result type first.
 
 use crate::float::{Exact, Float, Rounding, integral, of_integer};
-use crate::machine::{Lanes, Operation};
-use crate::program::{Class, Compute, Form, Operands, Row, Semantics, Type, mask, sign_extend};
+use crate::machine::{Compute, Lanes, Operation};
+use crate::program::{Class, Form, Operands, Row, Semantics, Type, mask, sign_extend};
 
 const TYPES: &str = "u8 u16 u32 u64 s8 s16 s32 s64 f16 bf16 f32 f64 tf32 f16x2 bf16x2 e4m3x2 e5m2x2 e2m1x2 b16 b32";
 

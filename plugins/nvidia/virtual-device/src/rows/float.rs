@@ -2,7 +2,8 @@
 
 use super::{one, three, two};
 use crate::float::{Exact, Float, Rounding};
-use crate::program::{Compute, Form};
+use crate::machine::Compute;
+use crate::program::Form;
 
 /// Properties of a floating-point instruction: its type, rounding mode, and the treatment of operands and results.
 #[derive(Clone, Copy)]

@@ -4,7 +4,8 @@
 use super::float::Style;
 use super::{one, two};
 use crate::float::Exact;
-use crate::program::{Compute, Form, Row, Semantics};
+use crate::machine::Compute;
+use crate::program::{Form, Row, Semantics};
 
 const SINGLE: &str = "f32";
 

@@ -2,7 +2,8 @@
 //! value unspecified.
 
 use super::{one, three, two};
-use crate::program::{Compute, Form, Type, mask, sign_extend};
+use crate::machine::Compute;
+use crate::program::{Form, Type, mask, sign_extend};
 
 /// Returns the integer that `bits` represents in the type `ty`.
 fn number(ty: Type, bits: u64) -> i128 {

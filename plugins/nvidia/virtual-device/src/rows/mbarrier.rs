@@ -18,8 +18,8 @@ fn word(form: &Form<'_>) -> Type {
     Type::named("u32").unwrap_or(form.ty())
 }
 
-/// Returns the shared-memory address of the mbarrier that a lane names. The operand is an address of shared memory if
-/// `form_is_shared` (the opcode names the space), otherwise a generic address.
+/// Returns the shared-memory address of the mbarrier that a lane names. If the opcode names the shared space,
+/// `form_is_shared` is true; otherwise the address is generic.
 fn at(warp: &Running<'_>, form_is_shared: bool, address: &Address, lane: usize) -> Result<u64, DeviceFaultKind> {
     let space = if form_is_shared { PtxSpace::Shared } else { PtxSpace::Generic };
     warp.resolve(space, address, lane).map(|(_, at)| at)

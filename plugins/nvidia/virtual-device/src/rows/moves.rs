@@ -1,8 +1,8 @@
 //! Instructions that move values between registers, pack and unpack register groups, and convert addresses between
 //! spaces.
 
-use crate::machine::{Lanes, Operation, PtxSpace, each};
-use crate::program::{Compute, Form, Operands, Row, Semantics, Type, mask};
+use crate::machine::{Compute, Lanes, Operation, PtxSpace, each};
+use crate::program::{Form, Operands, Row, Semantics, Type, mask};
 
 const TYPES: &str = "pred b16 b32 b64 u16 u32 u64 s16 s32 s64 f16 bf16 f16x2 bf16x2 f32 f64";
 

@@ -1,6 +1,7 @@
 //! Builds functions that apply to each element of a packed value, such as `f16x2`.
 
-use crate::program::{Compute, Type, mask};
+use crate::machine::Compute;
+use crate::program::{Type, mask};
 
 /// Returns the function by which a lane applies `f` to each element of an operand of type `ty`.
 pub(super) fn one(ty: Type, f: impl Fn(u64) -> u64 + Send + Sync + 'static) -> Option<Compute> {

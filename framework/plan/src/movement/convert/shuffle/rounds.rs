@@ -63,7 +63,7 @@ pub(super) fn keep_local_words(map: &WordMap) -> Option<Vec<u64>> {
     position.map(|(bit, p)| solver.solve(p.thread ^ 1 << bit)).collect()
 }
 
-/// A span over F2 of (source thread, source word) pairs, in which thread 0 is paired with word 0 only.
+/// A span over F2 of (source thread, source word) pairs that pairs thread 0 with word 0 only.
 #[derive(Clone, Default)]
 struct Pairs {
     pivots: SmallVec<[Position; 12]>,

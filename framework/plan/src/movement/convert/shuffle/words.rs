@@ -68,11 +68,11 @@ impl Words {
         (replicas(word, &self.src_outer) | replicas(element, &self.src_inner)) & self.src_mask
     }
 
-    /// Returns the destination's registers regrouped into words of consecutive registers, at most 2^`room` in each.
-    pub(super) fn in_register_order(&self, room: u32) -> Self {
+    /// Returns the destination's registers regrouped into words of consecutive registers, at most 2^`max_bits` in each.
+    pub(super) fn in_register_order(&self, max_bits: u32) -> Self {
         let mut bits = [&self.dst_inner[..], &self.dst_outer].concat();
         bits.sort_unstable();
-        let outer = bits.split_off(bits.len().min(room as usize));
+        let outer = bits.split_off(bits.len().min(max_bits as usize));
         Self { dst_inner: bits, dst_outer: outer, ..self.clone() }
     }
 

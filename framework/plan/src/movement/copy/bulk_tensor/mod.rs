@@ -8,5 +8,5 @@ mod tiling;
 pub use emit::TensorCopySource;
 use tensor_copy::Role;
 pub(super) use tensor_copy::by_tensor_copies;
-pub(crate) use tensor_copy::count_boxes;
+pub(crate) use tensor_copy::min_box_count;
 pub use tensor_copy::{TensorCopy, plan_tensor_copy_to_global, plan_tensor_copy_to_shared, tensor_copy_memory_layout};

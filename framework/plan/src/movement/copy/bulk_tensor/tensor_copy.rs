@@ -193,7 +193,7 @@ fn find_best_tiling(
 ///
 /// # Errors
 /// For each canonical layout a sentence on why its boxes do not fill the memory.
-pub(crate) fn count_boxes(
+pub(crate) fn min_box_count(
     memory: &LinearLayout,
     first: Dim,
     element_bits: u32,
