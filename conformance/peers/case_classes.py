@@ -1,6 +1,8 @@
 """The class of a tile program: which tables of comparisons it is in."""
 
 import re
+from collections.abc import Iterator
+from typing import Protocol, TypeVar
 
 CLASSES = ("attention", "matmul", "reduction, scan", "elementwise", "other")
 
@@ -20,3 +22,20 @@ def classify(text: str) -> str:
     if REDUCTION.search(text):
         return "reduction, scan"
     return "other" if OTHER.search(text) else "elementwise"
+
+
+class Classified(Protocol):
+    """A compared case with its class."""
+
+    kind: str
+
+
+ClassifiedCase = TypeVar("ClassifiedCase", bound=Classified)
+
+
+def class_rows(compared: dict[str, list[ClassifiedCase]]) -> Iterator[tuple[str, str, list[ClassifiedCase]]]:
+    """Target, class and cases of each line of a table; the last class of a target is all of its cases."""
+    for target, cases in compared.items():
+        for kind in (*CLASSES, "all"):
+            if some := [case for case in cases if kind in (case.kind, "all")]:
+                yield target, kind, some

@@ -17,15 +17,16 @@ stores touch; wavefronts of loads and stores in shared memory, without those of 
 import argparse
 import json
 import pathlib
+import statistics
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from case_classes import CLASSES, classify
+from case_classes import class_rows, classify
 from record import write_record
-from tables import HERE, geometric_mean, put_tables, row
+from tables import HERE, put_tables, row
 from triton_code import PROCESSORS, compile_by_triton
 
 Counts = dict[str, int]
@@ -53,7 +54,7 @@ def run_program(program: str | None, target: str, *folders: pathlib.Path) -> dic
         [program] if program else ["cargo", "run", "--quiet", "--release", "-p", "tilewright-peers", "--bin", "executed", "--"]
     )
     command = [*built, target, *map(str, folders)]
-    done = subprocess.run(command, cwd=HERE, stdout=subprocess.PIPE, text=True)
+    done = subprocess.run(command, check=False, cwd=HERE, stdout=subprocess.PIPE, text=True)
     if done.returncode != 0:
         sys.exit(f"`{' '.join(command)}` failed")
     return {line["case"]: line for line in map(json.loads, done.stdout.splitlines())}
@@ -85,14 +86,6 @@ def pair_cases(cases: pathlib.Path, own: dict[str, Line], other: dict[str, Line]
             yield Pair(name, classify((cases / f"{name}.ttir").read_text()), line["executed"], other[name]["executed"])
 
 
-def class_rows(compared: dict[str, list[Pair]]) -> Iterator[tuple[str, str, list[Pair]]]:
-    """Target, class and pairs of each line of a table."""
-    for target, pairs in compared.items():
-        for kind in (*CLASSES, "all"):
-            if some := [pair for pair in pairs if kind in (pair.kind, "all")]:
-                yield target, kind, some
-
-
 def summarize(compared: dict[str, list[Pair]]) -> list[str]:
     """The table by class of kernel."""
     names = ["issued, geometric mean", "worst"]
@@ -121,7 +114,7 @@ def instruction_table(compared: dict[str, list[Pair]]) -> list[str]:
 def summary_row(target: str, kind: str, some: list[Pair]) -> str:
     """The line of one class."""
     ratios = [pair.ratio("issued") for pair in some]
-    cells: list[object] = [f"{geometric_mean(ratios):.2f}", f"{max(ratios):.2f}"]
+    cells: list[object] = [f"{statistics.geometric_mean(ratios):.2f}", f"{max(ratios):.2f}"]
     for metric in ("sectors", "wavefronts", "shuffle", "barrier"):
         cells += [sum(pair.own[metric] for pair in some), sum(pair.other[metric] for pair in some)]
         if metric in ("sectors", "wavefronts"):

@@ -1,8 +1,6 @@
 """Tables of comparisons with Triton: in Markdown, printed or put into `docs/results.md`."""
 
-import math
 import pathlib
-from collections.abc import Iterable
 
 HERE = pathlib.Path(__file__).resolve().parent
 PAGE = HERE.parents[1] / "docs" / "results.md"
@@ -11,12 +9,6 @@ PAGE = HERE.parents[1] / "docs" / "results.md"
 def row(*cells: object) -> str:
     """A line of a table."""
     return "| " + " | ".join(f"{cell:,}" if isinstance(cell, int) else str(cell) for cell in cells) + " |"
-
-
-def geometric_mean(values: Iterable[float]) -> float:
-    """The geometric mean of positive values; not a number if there are none."""
-    logarithms = [math.log(value) for value in values]
-    return math.exp(sum(logarithms) / len(logarithms)) if logarithms else math.nan
 
 
 def put_tables(tables: dict[str, list[str]], on_page: bool) -> None:

@@ -20,7 +20,7 @@ def compile_by_triton(target: str, cases: Iterable[pathlib.Path], folder: pathli
     waiting = [str(case) for case in cases]
     while waiting:
         command = [sys.executable, str(HERE / "triton_ptx.py"), TRITON_TARGETS[target], str(folder), *waiting]
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        done = subprocess.run(command, check=False, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         # A case for which no line came has ended the process.
         waiting = waiting[len(done.stdout.splitlines()) + 1 :]
 
@@ -31,7 +31,7 @@ def find_assembler() -> tuple[str, str]:
     if found is None or found.origin is None:
         sys.exit("this Python has no Triton: pip install triton==3.9.0")
     folder = pathlib.Path(found.origin).parent / "backends" / "nvidia" / "bin"
-    return str(sorted(folder.glob("ptxas*"))[-1]), str(folder / "nvdisasm")
+    return str(max(folder.glob("ptxas*"))), str(folder / "nvdisasm")
 
 
 def assembler_version() -> str:

@@ -12,8 +12,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tilewright::{ProgramCompiler, ProgramOptions};
-use tilewright_kernel::Module;
+use tilewright::ProgramCompiler;
 use tilewright_plugin::{Artifact, CompileOptions, DeviceError, Emit, KernelMetadata, Payload, Target};
 use tilewright_verify::case::{CaseBuffer, CaseElement, CaseValue, Expectation, ProgramCase};
 use tilewright_verify::{CheckFailure, TestLaunch, check_launch};
@@ -58,10 +57,9 @@ fn compile(case: &ProgramCase, target: &dyn Target) -> Result<BuiltCase, Failure
     let text = std::fs::read_to_string(&case.program)?;
     let (dialects, imports) = (tilewright_dialects::all(), tilewright_dialects::imports());
     let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target };
-    let test = case.test_case(case.compile(&compiler, &text, &ProgramOptions::default())?)?;
     let options = CompileOptions { emit: vec![Emit::Assembly], optimisation: OPTIMISATION };
-    let artifact = target.compile(&Module { kernels: vec![test.kernel] }, &options)?;
-    Ok(BuiltCase { launch: test.launch, artifact, is_foreign: false })
+    let (launch, artifact) = case.compile_launch(&compiler, &text, &options)?;
+    Ok(BuiltCase { launch, artifact, is_foreign: false })
 }
 
 /// The parts of a launch that the PTX of another compiler does not state.

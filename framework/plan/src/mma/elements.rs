@@ -8,6 +8,7 @@ use tilewright_target::{ElementType, Format};
 use super::cast::{self, NativeCasts};
 use super::operands::Operands;
 use super::scale::Scale;
+use crate::movement::emit_product;
 
 const WORD: Type = Type::Scalar(Element::I32);
 
@@ -144,7 +145,7 @@ fn unpacked(
     };
     let (registers, lanes) = (within(Dim::REGISTER), within(Dim::LANE));
     let width = element_type.stored_bits();
-    let of_lane = lanes.iter().any(|&column| column != 0).then(|| emit_lane_xor(builder, &lanes));
+    let of_lane = emit_lane_xor(builder, &lanes);
     let mut packed_elements = Vec::with_capacity(bytes.len());
     for (register, &byte) in (0u64..).zip(bytes) {
         let own = tilewright_layout::f2::multiply(&registers, register) as u32;
@@ -161,17 +162,12 @@ fn unpacked(
     packed_elements
 }
 
-/// Emits the xor of the entries of `lanes` at the set bits of the current lane's index.
-pub(super) fn emit_lane_xor(builder: &mut Builder, lanes: &[u64]) -> Value {
-    let lane = builder.special(SpecialRegister::Lane);
-    let mut xor = builder.i32(0);
-    for (bit, &column) in (0..).zip(lanes).filter(|(_, column)| **column != 0) {
-        let own = builder.binary_const(Binary::ShrU, lane, bit);
-        let own = builder.binary_const(Binary::And, own, 1);
-        let own = builder.binary_const(Binary::Mul, own, column as u32);
-        xor = builder.binary(Binary::Xor, xor, own);
-    }
-    xor
+/// Emits the xor of the entries of `lanes` at the set bits of the current lane's index; `None` if all entries are zero.
+pub(super) fn emit_lane_xor(builder: &mut Builder, lanes: &[u64]) -> Option<Value> {
+    lanes.iter().any(|&column| column != 0).then(|| {
+        let lane = builder.special(SpecialRegister::Lane);
+        emit_product(builder, lane, lanes)
+    })
 }
 
 /// Emits the binary32 number that a scale of the type `format` encodes.

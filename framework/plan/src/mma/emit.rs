@@ -83,7 +83,7 @@ impl MmaPlan {
             return cast;
         }
         let zero = builder.constant(carrier(operands.element_type), 0);
-        let of_lane = lanes.iter().any(|&column| column != 0).then(|| elements::emit_lane_xor(builder, &lanes));
+        let of_lane = elements::emit_lane_xor(builder, &lanes);
         let mut matrix = Vec::with_capacity(cast.len());
         for (register, PackedElement { value, at }) in (0u64..).zip(cast) {
             let own = tilewright_layout::f2::multiply(&registers, register & ((1 << registers.len()) - 1));

@@ -3,11 +3,12 @@
 use thiserror::Error;
 use tilewright::{ProgramCompiler, ProgramError, ProgramOptions};
 use tilewright_emulator::{FaultKind, RunLimits};
-use tilewright_kernel::Kernel;
+use tilewright_kernel::{Kernel, Module};
 use tilewright_plan::movement::PlanContext;
+use tilewright_plugin::{Artifact, CompileOptions};
 
 use super::{CaseRun, ProgramCase};
-use crate::CheckFailure;
+use crate::{CheckFailure, TestLaunch};
 
 /// An error of compiling or running a case's program.
 #[derive(Debug, Error)]
@@ -50,6 +51,22 @@ impl ProgramCase {
             .with_entry(&self.entry)
             .with_stages(options.stages.or(self.stages));
         compiler.kernel(text, &options, &mut |_| {})
+    }
+
+    /// Compiles `text`, a variant of the case's program, to the forms of `options`; returns the launch and its code.
+    ///
+    /// # Errors
+    /// [`CaseRunError`].
+    pub fn compile_launch(
+        &self,
+        compiler: &ProgramCompiler<'_>,
+        text: &str,
+        options: &CompileOptions,
+    ) -> Result<(TestLaunch, Artifact), CaseRunError> {
+        let test = self.test_case(self.compile(compiler, text, &ProgramOptions::default())?)?;
+        let module = Module { kernels: vec![test.kernel] };
+        let artifact = compiler.target.compile(&module, options).map_err(CheckFailure::from)?;
+        Ok((test.launch, artifact))
     }
 
     /// Compiles `text`, a variant of the case's program, and runs it on the emulator over the whole grid.

@@ -30,11 +30,9 @@ impl Compiled {
         let text = std::fs::read_to_string(&case.program).unwrap();
         let (dialects, imports) = (tilewright_dialects::all(), tilewright_dialects::imports());
         let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target };
-        let kernel = case.compile(&compiler, &text, &ProgramOptions::default()).unwrap();
-        let test = case.test_case(kernel).unwrap();
         let options = CompileOptions { emit: vec![Emit::Assembly], optimisation: OPTIMISATION };
-        let artifact = target.compile(&Module { kernels: vec![test.kernel] }, &options).unwrap();
-        Self { launch: test.launch, artifact }
+        let (launch, artifact) = case.compile_launch(&compiler, &text, &options).unwrap();
+        Self { launch, artifact }
     }
 }
 
