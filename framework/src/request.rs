@@ -5,7 +5,7 @@ use thiserror::Error;
 
 use tilewright_layout::text::TextError;
 use tilewright_layout::{
-    Dim, FamilySpec, Layout, LinearLayout, MemoryLayout, camel_case_key, layout_from_json, parse_spec, spec_from_json,
+    FamilySpec, Layout, LinearLayout, camel_case_key, layout_from_json, parse_spec, spec_from_json,
 };
 
 use super::{RequestError, Session};
@@ -87,8 +87,8 @@ impl LayoutRequest {
             .map_or(Err(LayoutRequestError::NotALayout), Self::from_json)
     }
 
-    /// Returns the requested layout of any kind for a tensor of `shape`. A layout by its bases is a memory layout if it
-    /// has an offset dim. A family is resolved as by [`Session::layout`], with the same `target`.
+    /// Returns the requested layout of any kind for a tensor of `shape`; the dims of a layout by its bases determine its
+    /// kind. A family is resolved as by [`Session::layout`], with the same `target`.
     ///
     /// # Errors
     /// [`RequestError`].
@@ -106,10 +106,7 @@ impl LayoutRequest {
     /// ```
     pub fn any(&self, session: &Session, target: Option<&str>, shape: &[u64]) -> Result<Layout, RequestError> {
         match self {
-            Self::Given(layout) if layout.ins().contains(Dim::OFFSET) => {
-                Ok(Layout::Memory(MemoryLayout::linear((**layout).clone())))
-            }
-            Self::Given(layout) => Ok(Layout::Distributed((**layout).clone())),
+            Self::Given(layout) => Ok((**layout).clone().into()),
             Self::Family(spec) => session.layout(target, spec, shape),
         }
     }

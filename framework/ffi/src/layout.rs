@@ -4,7 +4,7 @@ use std::ffi::{CString, c_char};
 
 use tilewright::LayoutRequest;
 use tilewright_layout::cute;
-use tilewright_layout::{Dim, Layout, LinearLayout, MemoryLayout, layout_to_json};
+use tilewright_layout::{Dim, Layout, LinearLayout, layout_to_json};
 
 use crate::blob::tw_blob;
 use crate::boundary::{borrowed, fill, guarded, out_pointer, read_array, read_optional_text, read_text};
@@ -24,19 +24,11 @@ pub struct tw_layout {
 }
 
 impl tw_layout {
-    fn of(layout: Layout) -> Self {
+    pub(crate) fn of(layout: Layout) -> Self {
         let linear = layout.linear();
         let named = |(dim, bits): (Dim, u32)| (text(dim.to_string()), 1 << bits);
         let sides = [linear.ins().iter().map(named).collect(), linear.outs().iter().map(named).collect()];
         Self { layout, sides }
-    }
-
-    /// Makes the handle's value for a computed layout: a memory layout if it has offsets as input.
-    pub(crate) fn of_linear(linear: LinearLayout) -> Self {
-        Self::of(match linear.ins().contains(Dim::OFFSET) {
-            true => Layout::Memory(MemoryLayout::linear(linear)),
-            false => Layout::Distributed(linear),
-        })
     }
 
     fn side(&self, side: u32) -> Result<&[(CString, u64)], Failure> {
@@ -92,11 +84,8 @@ pub unsafe extern "C" fn tw_layout_read(
         // SAFETY: the caller promises that `shape` points to `rank` sizes.
         let shape = unsafe { read_array("shape", shape, rank) }?;
         let request = LayoutRequest::from_text(text)?;
-        let layout = session.heard(|| match request {
-            LayoutRequest::Given(layout) => Ok(tw_layout::of_linear(*layout)),
-            LayoutRequest::Family(spec) => session.session.layout(target, &spec, shape).map(tw_layout::of),
-        })?;
-        *out = handle(layout);
+        let layout = session.heard(|| request.any(&session.session, target, shape))?;
+        *out = handle(tw_layout::of(layout));
         Ok(())
     })
 }
@@ -236,7 +225,7 @@ unsafe fn of_two(
         // SAFETY: the calling interface function requires that `one` and `other` are handles and that `out` may be
         // written.
         let (one, other, out) = unsafe { (borrowed("one", one)?, borrowed("other", other)?, out_pointer(out)?) };
-        *out = handle(tw_layout::of_linear(function(one.unpadded("one")?, other.unpadded("other")?)?));
+        *out = handle(tw_layout::of(function(one.unpadded("one")?, other.unpadded("other")?)?.into()));
         Ok(())
     })
 }
@@ -294,7 +283,7 @@ pub unsafe extern "C" fn tw_layout_invert(layout: *const tw_layout, out: *mut *m
     guarded(|| {
         // SAFETY: the caller promises that `layout` is a handle and that `out` may be written.
         let (layout, out) = unsafe { (borrowed("layout", layout)?, out_pointer(out)?) };
-        *out = handle(tw_layout::of_linear(layout.unpadded("layout")?.invert()?));
+        *out = handle(tw_layout::of(layout.unpadded("layout")?.invert()?.into()));
         Ok(())
     })
 }

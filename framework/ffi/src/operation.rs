@@ -71,7 +71,7 @@ pub unsafe extern "C" fn tw_layout_operation(
         }
         if let Some(out) = out_layout {
             let layout = operation.gives_layout().then(|| layout_from_json(&result).ok()).flatten();
-            *out = layout.map_or(std::ptr::null_mut(), |layout| handle(tw_layout::of_linear(layout)));
+            *out = layout.map_or(std::ptr::null_mut(), |layout| handle(tw_layout::of(layout.into())));
         }
         if let Some(out) = out_json {
             *out = handle(tw_blob::of(result.to_string()));

@@ -4,7 +4,9 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{AttributeSyntax, AttributeSyntaxes, FamilyAttribute, FamilyError, FamilySpec, LinearLayout, MemoryLayout};
+use super::{
+    AttributeSyntax, AttributeSyntaxes, Dim, FamilyAttribute, FamilyError, FamilySpec, LinearLayout, MemoryLayout,
+};
 
 /// A layout that a family (a named constructor of layouts such as `blocked`) builds.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -16,6 +18,20 @@ pub enum Layout {
     Memory(MemoryLayout),
     /// A layout of tensor memory, from its (row, col) to elements.
     TensorMemory(LinearLayout),
+}
+
+impl From<LinearLayout> for Layout {
+    /// Determines the kind of a layout by its input dims: a memory layout has offset, and tensor memory has row or col.
+    fn from(linear: LinearLayout) -> Self {
+        let has = |dim| linear.ins().contains(dim);
+        if has(Dim::OFFSET) {
+            Self::Memory(MemoryLayout::linear(linear))
+        } else if has(Dim::ROW) || has(Dim::COL) {
+            Self::TensorMemory(linear)
+        } else {
+            Self::Distributed(linear)
+        }
+    }
 }
 
 impl Layout {

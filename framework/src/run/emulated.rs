@@ -8,7 +8,7 @@ use tilewright_emulator::{
 use tilewright_kernel::Kernel;
 use tilewright_plugin::Target;
 
-use super::{KernelArgument, KernelLaunch};
+use super::{HostBuffer, KernelArgument, KernelLaunch};
 
 /// The result of a run on the emulator.
 #[derive(Debug, Clone, PartialEq)]
@@ -86,12 +86,7 @@ pub fn run_emulated(
     printer: Option<&Printer<'_>>,
 ) -> Result<EmulatedRun, RunError> {
     let mut memory = GlobalMemory::new();
-    let allocated = launch.buffers.iter().map(|buffer| match (buffer.initialised, buffer.address) {
-        (_, Some(address)) => memory.allocate_at(address, buffer.bytes),
-        (true, None) => memory.allocate_with(buffer.bytes),
-        (false, None) => memory.allocate(buffer.bytes.len()),
-    });
-    let buffers: Vec<Buffer> = allocated.collect();
+    let buffers: Vec<Buffer> = launch.buffers.iter().map(|buffer| allocated(buffer, &mut memory)).collect();
     let arguments = launch.arguments.iter().map(|argument| emulated(argument, &buffers)).collect::<Result<Vec<_>, _>>();
     let arguments = arguments.map_err(RunError::Arguments)?;
     let fault = |fault| RunError::Fault(Box::new(fault));
@@ -107,6 +102,17 @@ pub fn run_emulated(
         Ok(after.filter(|after| after != before.bytes))
     });
     Ok(EmulatedRun { changed: read.collect::<Result<_, RunError>>()?, report })
+}
+
+fn allocated(host: &HostBuffer<'_>, memory: &mut GlobalMemory) -> Buffer {
+    let buffer = match host.address {
+        Some(address) => memory.allocate_at(address, host.bytes),
+        None => memory.allocate_with(host.bytes),
+    };
+    if !host.initialised {
+        memory.discard(buffer);
+    }
+    buffer
 }
 
 fn emulated(argument: &KernelArgument, buffers: &[Buffer]) -> Result<Argument, String> {

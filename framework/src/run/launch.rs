@@ -22,7 +22,7 @@ pub struct HostBuffer<'a> {
     /// The contents before the launch; their length is the size of the buffer.
     pub bytes: &'a [u8],
     /// Whether the kernel may read the contents. Otherwise a device that tracks written bytes, such as the emulator,
-    /// reports a read of bytes that the kernel has not written. Has no effect on the emulator if `address` is given.
+    /// reports a read of bytes that the kernel has not written.
     pub initialised: bool,
     /// The address of the buffer on the emulator, for kernels that load pointers from memory; `None` for an address far
     /// from all other buffers, so that every access out of bounds is found. Other devices ignore it.

@@ -167,10 +167,10 @@ impl Format {
         }
     }
 
-    /// Returns the least positive normal number; the format must have a mantissa.
+    /// The least positive normal value; without a mantissa, the least value of all.
     #[must_use]
     pub fn min_normal(self) -> f64 {
-        power(1 - self.bias)
+        power(self.min_exponent() + self.mantissa as i32)
     }
 
     /// Returns the binary exponent of the greatest power of two that the format can represent.

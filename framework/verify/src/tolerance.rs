@@ -25,7 +25,7 @@
 
 use tilewright_plan::mma::{MmaPlan, is_fma_fused};
 use tilewright_plan::movement::PlanContext;
-use tilewright_target::{ElementType, Format, Instruction, Numerics, Operand, Summation};
+use tilewright_target::{ElementType, Format, Instruction, Numerics, Summation};
 
 /// The tolerance of an MMA's results.
 pub(super) struct Tolerance {
@@ -170,11 +170,8 @@ impl MmaRounding {
 }
 
 fn operand(row: &Instruction, required: &str) -> Option<ElementType> {
-    row.operands.iter().find_map(|operand| match operand {
-        Operand::Register { role, element, .. } if role == required => ElementType::from_name(element),
-        Operand::Memory(memory) if memory.role == required => ElementType::from_name(&memory.element),
-        _ => None,
-    })
+    let operand = row.operands.iter().find(|operand| operand.role() == Some(required))?;
+    ElementType::from_name(operand.element()?)
 }
 
 fn float(element_type: ElementType) -> Option<Format> {
@@ -193,7 +190,8 @@ fn min_subnormal(element_type: ElementType) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tilewright_target::Evidence;
+    use tilewright_target::{Evidence, InstructionKind, Semantics};
+    use tilewright_testkit::tensor_rows;
 
     fn rounding(summation: Option<Summation>, k: u64) -> MmaRounding {
         let numerics = summation.map(|summation| Numerics {
@@ -226,6 +224,16 @@ mod tests {
         // 16-bit accumulators are rounded to nearest; for `bf16` plain products are rounded too, before they are added.
         assert_eq!(rounding(Some(aligned), 16).relative(64, 10), 4.0 * (17.0 * 2f64.powi(-25) + 2f64.powi(-11)));
         assert_eq!(MmaRounding { fuses: false, ..rounding(None, 1) }.relative(64, 7), 65.0 * 2f64.powi(-8));
+    }
+
+    #[test]
+    fn the_mma_determines_the_types_of_operands_in_tensor_memory_too() {
+        let a = tensor_rows::tensor("a", "e5m2", 8, &[[1, 0]], &[[0, 1]], [2, 2]);
+        let b = tensor_rows::register("b", "f16", &[[1, 0]], &[[0, 1]], [2, 2]);
+        let queue = tilewright_kernel::Queue::Mma;
+        let row = tensor_rows::row("mma", InstructionKind::Matrix, Semantics::Contract, queue, vec![a, b]);
+        let types = ["a", "b", "c"].map(|role| operand(&row, role));
+        assert_eq!(types, [ElementType::from_name("e5m2"), ElementType::from_name("f16"), None]);
     }
 
     #[test]

@@ -46,10 +46,7 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
     let shape = input::shape(&options.shape)?;
     let request = LayoutRequest::from_text(&options.layout)
         .map_err(|error| CommandError::from_layout_error("LAYOUT", &options.layout, error))?;
-    let layout = match &request {
-        LayoutRequest::Given(layout) => Layout::Distributed((**layout).clone()),
-        LayoutRequest::Family(spec) => session.layout(options.target.as_deref(), spec, &shape)?,
-    };
+    let layout = request.any(&session, options.target.as_deref(), &shape)?;
     let mut out = std::io::stdout().lock();
     if let Some(notation) = options.notation {
         let attribute_syntaxes = session.attribute_syntaxes(options.target.as_deref())?;

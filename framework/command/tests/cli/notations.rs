@@ -47,6 +47,24 @@ fn a_layout_given_by_its_bases_has_a_text_too() {
 }
 
 #[test]
+fn bases_are_shown_by_the_kind_that_their_dims_determine() {
+    let layout = |dims: &str, bases: &str| {
+        format!(r#"{{"in_dims": [{dims}], "out_dims": [["dim0", 2], ["dim1", 2]], "bases": {{{bases}}}}}"#)
+    };
+    let table = |layout: &str| -> Vec<String> {
+        let printed = run(tilewright().args(["layout", "--shape", "2x2", layout]));
+        assert_eq!(printed.code, Some(0), "{}", printed.err);
+        let table = printed.out.split("\n\n").nth(1).expect("a table after the bases");
+        table.split_whitespace().map(str::to_owned).collect()
+    };
+    let in_memory = layout(r#"["offset", 4]"#, r#""offset": [[0, 1], [1, 1]]"#);
+    assert_eq!(table(&in_memory), ["offset", "0", "1", "0", "0", "1", "1", "3", "2"]);
+    assert_eq!(written("linear", &in_memory, "2x2"), "#ttg.shared_linear<{offset = [[0, 1], [1, 1]]}>");
+    let in_tensor_memory = layout(r#"["row", 2], ["col", 2]"#, r#""row": [[1, 0]], "col": [[1, 1]]"#);
+    assert_eq!(table(&in_tensor_memory), ["row:col", "0", "1", "0", "0:0", "1:1", "1", "1:0", "0:1"]);
+}
+
+#[test]
 fn inexpressible_layouts_are_rejected_with_a_reason() {
     let both = "#ttg.padded_shared<[4:+4] {offset = [[0, 1], [0, 2], [1, 0]], block = [[2, 0]]}>";
     let printed = run(tilewright().args(["layout", "--as", "cute", "--shape", "4x4", both]));

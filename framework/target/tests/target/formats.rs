@@ -42,6 +42,16 @@ fn every_code_has_the_value_that_other_crates_give_it() {
 }
 
 #[test]
+fn the_least_normal_number_has_the_first_code_of_normal_numbers() {
+    for (name, format, reference) in REFERENCES {
+        // Exponent 0 has subnormal numbers, unless there is no mantissa.
+        let [_, mantissa, _] = format.widths();
+        let code = if mantissa == 0 { 0 } else { 1 << mantissa };
+        assert_eq!(format.min_normal(), reference(code), "{name}");
+    }
+}
+
+#[test]
 fn wide_formats_are_those_of_the_host() {
     for bits in (0..u32::MAX).step_by(65_537) {
         let value = f64::from(f32::from_bits(bits));

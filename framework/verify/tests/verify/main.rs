@@ -3,5 +3,6 @@
 mod bulk_copies;
 mod cases;
 mod emulated_device;
+mod host_buffers;
 mod instruction_rows;
 mod tensor_maps;

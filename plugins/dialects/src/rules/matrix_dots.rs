@@ -18,21 +18,33 @@ fn shape<'c>(check: &OpContext<'c>, group: &str) -> &'c [u64] {
     check.group_type(group).and_then(TileType::shape).unwrap_or_default()
 }
 
-/// Rule `dot_shapes(a b d)`: checks that the three groups have the shapes [M, K], [K, N] and [M, N], possibly after a
-/// batch axis, which must be equal for `a` and `d`. K is not compared if exactly one operand has elements `e2m1`, which
-/// are packed two to a byte.
+/// Returns the shape of operand A (`side` 0) or B (1) in elements. Elements of type `e2m1` lie in pairs in a byte: along
+/// the contiguous axis of a layout `nvmma_shared`, or along K if the operand has another layout.
+fn shape_in_elements(check: &OpContext<'_>, group: &str, side: usize) -> Vec<u64> {
+    let mut shape = shape(check, group).to_vec();
+    if check.text(["a_type", "b_type"][side]) == Some("e2m1") {
+        let layout = check.group_type(group).and_then(TileType::layout).map(LayoutName::spec);
+        let nvmma = layout.filter(|spec| spec.name == "nvmma_shared");
+        // K is the last axis of A, and the last but one of B.
+        let from_last = nvmma.map_or(side, |spec| usize::from(flag(spec, "transposed")));
+        if let Some(size) = shape.iter_mut().rev().nth(from_last) {
+            *size = size.saturating_mul(2);
+        }
+    }
+    shape
+}
+
+/// Rule `dot_shapes(a b d)`: checks that the groups have the shapes [M, K], [K, N] and [M, N] of a dot, in elements. A
+/// batch axis may come first; it is compared for `a` and `d`.
 fn shapes(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
     let [a, b, d] = groups else { return Ok(()) };
-    let (a, b, d) = (shape(check, a), shape(check, b), shape(check, d));
+    let (a, b, d) = (shape_in_elements(check, a, 0), shape_in_elements(check, b, 1), shape(check, d));
     let rank = a.len();
     ensure(rank == b.len() && rank == d.len() && (rank == 2 || rank == 3), || {
         format!("a dot of {a:?} and {b:?} to {d:?}: expected two axes each, or three")
     })?;
-    let is_packed = |word: &str| check.text(word) == Some("e2m1");
-    let (left, right) = (is_packed("a_type"), is_packed("b_type"));
-    let (k, other) = (a[rank - 1] << u32::from(left && !right), b[rank - 2] << u32::from(right && !left));
-    let is_loose = left != right;
-    ensure(k == other || is_loose, || format!("a dot of {a:?} and {b:?}: K is {k} and {other}, and must be one"))?;
+    let (k, other) = (a[rank - 1], b[rank - 2]);
+    ensure(k == other, || format!("a dot of {a:?} and {b:?}: K is {k} and {other}, and must be one"))?;
     ensure(a[rank - 2] == d[rank - 2] && b[rank - 1] == d[rank - 1] && a[..rank - 2] == d[..rank - 2], || {
         format!("a dot of {a:?} and {b:?} does not give {d:?}")
     })

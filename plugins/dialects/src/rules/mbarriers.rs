@@ -73,6 +73,7 @@ fn arrive(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     let Some(mask) = check.integer("multicastCTA").filter(|mask| *mask != 0) else { return Ok(()) };
     ensure(blocks > 1, || "`multicastCTA` needs a cluster: expected `ttg.num-ctas` above 1".to_owned())?;
     ensure((0..blocks).contains(&mask), || format!("`multicastCTA = {mask}`: expected a number up to {}", blocks - 1))?;
+    // As Triton's verifier, which accepts `fromCTA` of the last block.
     ensure(check.integer("fromCTA").is_none_or(|block| block == blocks - 1), || {
         "`fromCTA` and `multicastCTA`: expected one of them".to_owned()
     })?;

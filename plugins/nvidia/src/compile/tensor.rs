@@ -28,12 +28,11 @@ pub(super) fn allots_once(kernel: &Kernel) -> bool {
     count_allocations(&kernel.body) == 1
 }
 
-/// Returns the number of tensor-memory allocations in a region. An allocation in a `for` loop counts twice, because it
-/// may run more than once.
+/// Counts the allocations of tensor memory in a region; an allocation in a loop counts twice.
 fn count_allocations(region: &Region) -> u32 {
     let of = |op: &Op| match op {
         Op::TensorAllocate { .. } => 1,
-        Op::For { body, .. } => 2 * count_allocations(body),
+        Op::For { body, .. } | Op::While { body, .. } => 2 * count_allocations(body),
         op => op.regions().into_iter().map(count_allocations).sum(),
     };
     region.statements.iter().map(|statement| of(&statement.op)).sum()

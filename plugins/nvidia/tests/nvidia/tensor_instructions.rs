@@ -271,3 +271,36 @@ fn rows_are_one_statement_each() {
         }
     }
 }
+
+/// Returns the PTX of a kernel that allocates tensor memory once in each iteration of a loop.
+fn ptx_of_allocation(head: &str, end: &str) -> String {
+    let text = format!(
+        "kernel k(%0 n: i32) lanes 32 warps 4 {{
+           shared 0: 4 bytes align 4
+           %1: ptr.shared = shared_address 0
+           %2: i32 = constant 0
+           %3: i32 = constant 1
+           %4: i1 = compare lt_u %2, %0
+           {head} {{
+             tensor_allocate %1, 32
+             barrier block all
+             %6: i32 = load %1 align 4
+             %7: i32 = assume_uniform warp %6
+             tensor_free %7, 32
+             yield{end}
+           }}
+         }}"
+    );
+    let module = tilewright_kernel::text::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let options = CompileOptions { emit: vec![Emit::Assembly], optimisation: 0 };
+    target("b200").compile(&module, &options).unwrap().text(Emit::Assembly).unwrap().to_owned()
+}
+
+/// A kernel that has given up the permit to allocate must not allocate again.
+#[test]
+fn a_kernel_that_allocates_in_a_loop_keeps_the_permit() {
+    for (head, end) in [("for %2 to %0 step %3 (%5: i32)", ""), ("while", " %4")] {
+        let ptx = ptx_of_allocation(head, end);
+        assert!(ptx.contains("tcgen05.alloc.") && !ptx.contains("tcgen05.relinquish"), "{head}: {ptx}");
+    }
+}
