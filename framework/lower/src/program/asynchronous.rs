@@ -95,7 +95,7 @@ pub(super) fn operation(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
 fn copied(lowering: &mut Lowering<'_>, op: Op, copy: &PointerCopy) -> Lowered<()> {
     let (source, memory) = (lowering.operand(op, 0)?, lowering.operand(op, 1)?);
     let layout = lowering.layout_of(source)?;
-    let addresses = lowering.registers_in(source, &layout)?;
+    let addresses = lowering.addresses_in(source, &layout)?;
     let mask = lowering.optional(op, "mask");
     let predicates = mask.map(|mask| lowering.registers_in(mask, &layout)).transpose()?;
     debug_assert_eq!(addresses.len(), 1 << layout.in_bits(Dim::REGISTER));
@@ -103,8 +103,8 @@ fn copied(lowering: &mut Lowering<'_>, op: Op, copy: &PointerCopy) -> Lowered<()
     lowering.record_access(Access::Copy, vec![slice]);
     let buffer = placed_at(lowering, memory)?;
     copy.emit(&mut lowering.builder, buffer, &mut |_, register| GlobalAddress {
-        pointer: addresses[register],
-        offset: 0,
+        pointer: addresses[register].pointer,
+        offset: addresses[register].offset,
         predicate: predicates.as_ref().map(|all| all[register]),
     });
     Ok(())

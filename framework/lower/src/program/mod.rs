@@ -30,6 +30,7 @@ mod mbarrier;
 mod memory;
 mod moved;
 mod pending;
+mod register_differences;
 mod report;
 mod scalar;
 mod shape;

@@ -13,8 +13,8 @@ use tilewright_tile as tile;
 use super::super::error::{Lowered, Reason};
 use super::super::lowered::{LoweredValue, Registers, SharedTensorRef, TensorDescriptor};
 use super::super::lowering::Lowering;
+use super::super::register_differences::RegisterDifferences;
 use super::super::types::carrier;
-use super::carried_registers::CarriedRegisters;
 
 const WORD: Type = Type::Scalar(Element::I32);
 
@@ -59,7 +59,7 @@ impl Lowering<'_> {
     }
 
     /// As [`Self::flat`], for values that a loop carries in its arguments `like`. Of a tensor, it returns only the
-    /// registers that the loop carries ([`CarriedRegisters`]), or their base.
+    /// registers that the loop carries ([`RegisterDifferences`]), or their base.
     pub(super) fn flat_carried(&mut self, values: &[tile::Value], like: &[tile::Value]) -> Lowered<Vec<Value>> {
         self.flatten(values, like, true)
     }
@@ -185,10 +185,10 @@ impl Lowering<'_> {
 
     /// Returns which registers of a tensor a loop carries. The tensor is the loop's argument `argument`, with the
     /// layout `layout`.
-    pub(super) fn carried_registers(&self, argument: tile::Value, layout: &LinearLayout) -> CarriedRegisters {
+    pub(super) fn carried_registers(&self, argument: tile::Value, layout: &LinearLayout) -> RegisterDifferences {
         let element = self.body.ty(argument).element();
         let is_moved = matches!(element, tile::TileType::Pointer(_) | tile::TileType::Integer(32 | 64, _));
-        CarriedRegisters::of(layout, self.axis_info.get(argument).filter(|_| is_moved))
+        RegisterDifferences::of(layout, self.axis_info.get(argument).filter(|_| is_moved))
     }
 
     /// Returns the lowered form of each of these program values, to serve as `like` in [`Self::set_flattened`].

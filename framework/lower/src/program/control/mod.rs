@@ -1,6 +1,5 @@
 //! Lowers structured control flow (`scf`).
 
-mod carried_registers;
 mod choice;
 mod counted;
 mod flat;

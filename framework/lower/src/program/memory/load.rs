@@ -12,6 +12,7 @@ use super::super::error::{Lowered, Reason};
 use super::super::lowered::{LoweredValue, Registers};
 use super::super::lowering::Lowering;
 use super::super::types::stored;
+use super::addresses::ElementAddress;
 use super::{VectorGroups, both, to_memory};
 
 /// Lowers `tt.load` through a pointer or a tensor of pointers. Masked elements get the value `other`, or zero.
@@ -27,6 +28,7 @@ pub(in super::super) fn load(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()>
         let other = other.map(|other| lowering.scalar(other)).transpose()?;
         let builder = &mut lowering.builder;
         let other = other.map(|other| to_memory(builder, other));
+        let address = ElementAddress { pointer: address, offset: 0 };
         let loaded = one(builder, address, stored(ty), predicate, other);
         let value = from_memory(builder, loaded, ty);
         lowering.set_assumed_uniform(result, value);
@@ -40,7 +42,7 @@ pub(in super::super) fn load(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()>
 /// A load instruction of consecutive elements; registers that need an equal load share it.
 #[derive(PartialEq)]
 struct RequestedLoad {
-    address: Value,
+    address: ElementAddress,
     predicate: Option<Value>,
     /// The elements that the load returns if its predicate is false; empty if it then returns zeros.
     others: Vec<Value>,
@@ -54,7 +56,7 @@ pub(in super::super) fn loaded(
     (layout, ty): (Arc<LinearLayout>, Type),
 ) -> Lowered<Registers> {
     let (mask, other) = (lowering.optional(op, "mask"), lowering.optional(op, "other"));
-    let addresses = lowering.registers_in(pointer, &layout)?;
+    let addresses = lowering.addresses_in(pointer, &layout)?;
     let predicates = mask.map(|mask| guarded(lowering, mask, &layout)).transpose()?;
     let others = other.map(|other| lowering.registers_in(other, &layout)).transpose()?;
     let element = stored(ty);
@@ -116,9 +118,15 @@ fn guarded(lowering: &mut Lowering<'_>, mask: tile::Value, layout: &Arc<LinearLa
     Ok(all)
 }
 
-fn one(builder: &mut Builder, pointer: Value, ty: Type, predicate: Option<Value>, other: Option<Value>) -> Value {
+fn one(
+    builder: &mut Builder,
+    ElementAddress { pointer, offset }: ElementAddress,
+    ty: Type,
+    predicate: Option<Value>,
+    other: Option<Value>,
+) -> Value {
     let alignment = ty.bits().div_ceil(8);
-    builder.value(ty, KernelOp::Load { pointer, predicate, offset: 0, alignment, other })
+    builder.value(ty, KernelOp::Load { pointer, predicate, offset, alignment, other })
 }
 
 /// Converts an element from its type in memory to the type that carries it in registers.

@@ -1,5 +1,6 @@
 //! Lowers accesses of global memory through pointers and tensors of pointers.
 
+mod addresses;
 mod atomic;
 mod broadcast;
 mod groups;

@@ -1,6 +1,6 @@
 //! Lowers `tt.store`.
 
-use tilewright_kernel::{Binary, Builder, Cast, Element, Op as KernelOp, Type, Value};
+use tilewright_kernel::{Binary, Builder, Cast, Element, Type, Value};
 use tilewright_tile::Op;
 
 use super::super::error::Lowered;
@@ -20,11 +20,11 @@ pub(in super::super) fn store(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()
         let first = lowering.is_first_of_program();
         let predicate = both(&mut lowering.builder, first, mask);
         let value = to_memory(&mut lowering.builder, value);
-        one(&mut lowering.builder, address, value, predicate);
+        lowering.builder.store(address, 0, value, predicate);
         return Ok(());
     }
     let layout = lowering.layout_of(value)?;
-    let addresses = lowering.registers_in(pointer, &layout)?;
+    let addresses = lowering.addresses_in(pointer, &layout)?;
     let values = lowering.registers_in(value, &layout)?;
     let predicates = mask.map(|mask| lowering.registers_in(mask, &layout)).transpose()?;
     let element = stored(ty);
@@ -38,14 +38,10 @@ pub(in super::super) fn store(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()
         let elements: Vec<Value> = group.iter().map(|&register| to_memory(builder, values[register])).collect();
         let vector = builder.pack(&elements);
         let predicate = both(builder, active, predicates.as_ref().map(|all| all[group[0]]));
-        one(builder, addresses[group[0]], vector, predicate);
+        let address = addresses[group[0]];
+        builder.store(address.pointer, address.offset, vector, predicate);
     }
     Ok(())
-}
-
-fn one(builder: &mut Builder, pointer: Value, value: Value, predicate: Option<Value>) {
-    let alignment = builder.type_of(value).bits().div_ceil(8);
-    builder.effect(KernelOp::Store { pointer, value, predicate, offset: 0, alignment });
 }
 
 /// Converts an element from the type that carries it in registers to its type in memory.

@@ -1,57 +1,55 @@
-//! The registers of a tensor of pointers or integers that a loop carries. If axis information ([`AxisInfo`]) gives the
-//! difference between the elements of two registers as a constant, the loop carries one of them; each use of the other
-//! computes it from the first, as an offset of an address.
+//! Constant differences between the registers of a tensor of pointers or integers, by axis information ([`AxisInfo`]). A
+//! loop carries one of the registers that differ by constants, and accesses have the differences as constant offsets.
 
 use tilewright_kernel::{Binary, Builder, Type, Value};
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_tile::axis_info::{AxisInfo, IndexBit};
 
-/// For each register of a tensor, the index of the register that the loop carries in its place, and the constant to add
-/// to that register's value.
+/// For each register of a tensor, the index of the register from which it differs by a constant, its source, and the
+/// constant to add to the source's value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct CarriedRegisters(Vec<(usize, i64)>);
+pub(super) struct RegisterDifferences(Vec<(usize, i64)>);
 
-impl CarriedRegisters {
-    /// Finds the registers that a loop carries for a tensor with this layout. Without axis information (`None`, as for
-    /// floating-point elements), it carries all registers.
+impl RegisterDifferences {
+    /// Finds the differences for a tensor with this layout. Without axis information (`None`, as for floating-point
+    /// elements), every register is its own source.
     pub(super) fn of(layout: &LinearLayout, info: Option<&AxisInfo>) -> Self {
         let differences: Vec<Option<i64>> = layout
             .columns_of(Dim::REGISTER)
             .iter()
             .map(|&column| info.and_then(|info| difference(layout, info, column)))
             .collect();
-        let carried = |register: usize| {
+        let source = |register: usize| {
             let known = differences.iter().enumerate().filter(|(bit, _)| register >> bit & 1 == 1);
             known.fold((register, 0i64), |(from, sum), (bit, difference)| match difference {
                 Some(difference) => (from & !(1 << bit), sum + difference),
                 None => (from, sum),
             })
         };
-        Self((0..1usize << differences.len()).map(carried).collect())
+        Self((0..1usize << differences.len()).map(source).collect())
     }
 
-    /// Returns the index of the register that the loop carries in place of `register`, and the constant to add to that
-    /// register's value.
+    /// The source of a register, and the difference to it.
     pub(super) fn source(&self, register: usize) -> (usize, i64) {
         self.0.get(register).copied().unwrap_or((register, 0))
     }
 
-    /// Returns the number of registers that the loop carries.
+    /// The number of sources.
     pub(super) fn count(&self) -> usize {
         self.own().count()
     }
 
-    /// Returns those of the tensor's registers that the loop carries.
+    /// Selects the sources from all registers of the tensor.
     pub(super) fn select(&self, registers: &[Value]) -> Vec<Value> {
         self.own().map(|register| registers[register]).collect()
     }
 
-    /// Emits the computation of all registers of the tensor from the carried ones, and returns them.
-    pub(super) fn expand(&self, builder: &mut Builder, carried: &[Value]) -> Vec<Value> {
+    /// Emits the computation of all registers of the tensor from the sources, and returns them.
+    pub(super) fn expand(&self, builder: &mut Builder, sources: &[Value]) -> Vec<Value> {
         let own: Vec<usize> = self.own().collect();
         let mut all = Vec::with_capacity(self.0.len());
         for &(from, difference) in &self.0 {
-            let value = own.binary_search(&from).map_or(carried[0], |at| carried[at]);
+            let value = own.binary_search(&from).map_or(sources[0], |at| sources[at]);
             all.push(moved(builder, value, difference));
         }
         all
