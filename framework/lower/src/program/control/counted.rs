@@ -6,8 +6,17 @@ use tilewright_tile::Op;
 use super::super::error::{LowerError, Lowered, Reason};
 use super::super::lowering::Lowering;
 
-/// Lowers `scf.for` to a loop that counts iterations from zero, so that bounds of any width and signedness are lowered
-/// alike.
+/// The loop of the kernel IR for an `scf.for`. Its indices are unsigned.
+struct Count {
+    /// Start, end and step of the kernel's loop, as `i32`s.
+    range: [Value; 3],
+    /// The factor and the offset by which an index of the kernel's loop becomes one of the `scf.for`; `None` means one
+    /// and zero.
+    factor: Option<Value>,
+    offset: Option<Value>,
+}
+
+/// Lowers `scf.for`, with bounds of any width and signedness, to a loop over unsigned indices.
 pub(in super::super) fn counted(lowering: &mut Lowering<'_>, op: Op) -> Result<(), LowerError> {
     let body = lowering.body;
     let at = |reason: Reason| reason.at(body, op);
@@ -17,7 +26,14 @@ pub(in super::super) fn counted(lowering: &mut Lowering<'_>, op: Op) -> Result<(
     let bounds = bounds.map_err(at)?;
     let [from, to, step] = [bounds[0], bounds[1], bounds[2]];
     let unsigned = lowering.attribute(op, "unsignedCmp").is_some();
-    let iterations = iterations(lowering, [from, to, step], unsigned);
+    let count = match body.constant_integer(operation.operands[2]) {
+        None if lowering.builder.type_of(from).bits() <= 32 => {
+            let start = lowering.axis_info.get(operation.operands[0]);
+            let is_natural = !unsigned && start.is_some_and(|start| start.range.is_natural());
+            by_indices(lowering, [from, to, step], unsigned, is_natural)
+        }
+        _ => by_iterations(lowering, [from, to, step], unsigned),
+    };
     let initial = operation.operand_group(3).to_vec();
     let region = operation.regions.first().copied().ok_or_else(|| at(Reason::malformed("it has no body")))?;
     let block = lowering.only_block(region).map_err(at)?;
@@ -32,7 +48,7 @@ pub(in super::super) fn counted(lowering: &mut Lowering<'_>, op: Op) -> Result<(
     let types: Vec<Type> = carried.iter().map(|&value| lowering.builder.type_of(value)).collect();
     let inside = lowering.builder.begin_region(&[&[Type::Scalar(Element::I32)], types.as_slice()].concat());
     lowering.set_next_mma_group(mma_group.and(inside.last().copied()));
-    let index = index(lowering, inside[0], from, step);
+    let index = index(lowering, inside[0], &count, lowering.builder.type_of(from));
     lowering.set_uniform(arguments[0], index);
     let own = Some(&arguments[1..]);
     lowering.set_flattened(&mut inside[1..].iter().copied(), &arguments[1..], &likes, own, true).map_err(at)?;
@@ -41,14 +57,15 @@ pub(in super::super) fn counted(lowering: &mut Lowering<'_>, op: Op) -> Result<(
     let mut given = lowering.flat_carried(&given, &arguments[1..]).map_err(at)?;
     given.extend(mma_group.and(lowering.next_mma_group()));
     let inner = lowering.builder.end_region(&given);
-    let (zero, one) = (lowering.builder.i32(0), lowering.builder.i32(1));
-    let values = lowering.builder.for_loop(zero, iterations, one, &carried, inner);
+    let [start, end, by] = count.range;
+    let values = lowering.builder.for_loop(start, end, by, &carried, inner);
     lowering.set_next_mma_group(mma_group.and(values.last().copied()));
     lowering.set_flattened(&mut values.into_iter(), &operation.results, &likes, own, true).map_err(at)
 }
 
-/// Emits the trip count as an `i32`; zero if the loop does not execute. More than 2^32 iterations are not supported.
-fn iterations(lowering: &mut Lowering<'_>, [from, to, step]: [Value; 3], unsigned: bool) -> Value {
+/// Emits the range of a loop whose index is the number of the iteration. The number of iterations is a division by the
+/// step, which costs little if the step is a constant. More than 2^32 iterations are not supported.
+fn by_iterations(lowering: &mut Lowering<'_>, [from, to, step]: [Value; 3], unsigned: bool) -> Count {
     let builder = &mut lowering.builder;
     let ty = builder.type_of(from);
     let span = builder.binary(Binary::Sub, to, from);
@@ -64,15 +81,31 @@ fn iterations(lowering: &mut Lowering<'_>, [from, to, step]: [Value; 3], unsigne
     let begins = builder.compare(if unsigned { Compare::LtU } else { Compare::LtS }, from, to);
     let iterations = builder.select(begins, iterations, zero);
     let cast = if ty.bits() < 32 { Cast::ExtendU } else { Cast::Truncate };
-    builder.cast(cast, iterations, Type::Scalar(Element::I32))
+    let iterations = builder.cast(cast, iterations, Type::Scalar(Element::I32));
+    Count { range: [builder.i32(0), iterations, builder.i32(1)], factor: Some(step), offset: Some(from) }
 }
 
-/// Emits the induction variable of the iteration with the number `iteration`: `from + iteration * step`.
-fn index(lowering: &mut Lowering<'_>, iteration: Value, from: Value, step: Value) -> Value {
+/// Emits the range of a loop whose index is the distance from the first index, or the index itself if `is_natural`: if
+/// the first index is not negative.
+fn by_indices(lowering: &mut Lowering<'_>, [from, to, step]: [Value; 3], unsigned: bool, is_natural: bool) -> Count {
     let builder = &mut lowering.builder;
     let ty = builder.type_of(from);
+    let zero = builder.constant(ty, 0);
+    let (start, least, end) = match is_natural {
+        true => (from, zero, to),
+        false => (zero, from, builder.binary(Binary::Sub, to, from)),
+    };
+    let begins = builder.compare(if unsigned { Compare::LtU } else { Compare::LtS }, least, to);
+    let end = builder.select(begins, end, zero);
+    let range = [start, end, step].map(|bound| builder.cast(Cast::ExtendU, bound, Type::Scalar(Element::I32)));
+    Count { range, factor: None, offset: (!is_natural).then_some(from) }
+}
+
+/// Emits the induction variable of type `ty`, given the index of the kernel's loop.
+fn index(lowering: &mut Lowering<'_>, index: Value, count: &Count, ty: Type) -> Value {
+    let builder = &mut lowering.builder;
     let cast = if ty.bits() < 32 { Cast::Truncate } else { Cast::ExtendU };
-    let iteration = builder.cast(cast, iteration, ty);
-    let moved = builder.binary(Binary::Mul, iteration, step);
-    builder.binary(Binary::Add, from, moved)
+    let index = builder.cast(cast, index, ty);
+    let index = count.factor.map_or(index, |factor| builder.binary(Binary::Mul, index, factor));
+    count.offset.map_or(index, |offset| builder.binary(Binary::Add, offset, index))
 }
