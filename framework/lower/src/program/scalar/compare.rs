@@ -44,9 +44,19 @@ fn of_integers(builder: &mut Builder, predicate: &str, a: Value, b: Value) -> Op
         _ => return None,
     };
     let is_bool = builder.type_of(a) == Type::Scalar(Element::I1);
+    if is_bool && matches!(op, Compare::Eq | Compare::Ne) {
+        let differ = builder.binary(Binary::Xor, a, b);
+        return Some(if op == Compare::Ne { differ } else { inverted(builder, differ) });
+    }
     let signed = matches!(op, Compare::LtS | Compare::LeS);
     let (a, b) = if is_bool { (widened(builder, a, signed), widened(builder, b, signed)) } else { (a, b) };
     Some(if swapped { builder.compare(op, b, a) } else { builder.compare(op, a, b) })
+}
+
+/// Emits the inverse of an `i1`.
+fn inverted(builder: &mut Builder, value: Value) -> Value {
+    let yes = builder.constant(Type::Scalar(Element::I1), 1);
+    builder.binary(Binary::Xor, value, yes)
 }
 
 /// Emits a comparison of floating-point numbers. The kernel IR has four comparisons; unordered predicates are lowered
@@ -78,8 +88,7 @@ fn of_floats(builder: &mut Builder, predicate: &str, a: Value, b: Value) -> Opti
                 _ => return None,
             };
             let opposite = of_floats(builder, opposite, a, b)?;
-            let yes = builder.constant(bool_type, 1);
-            builder.binary(Binary::Xor, opposite, yes)
+            inverted(builder, opposite)
         }
     })
 }

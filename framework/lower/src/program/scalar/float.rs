@@ -85,15 +85,21 @@ fn on_two(builder: &mut Builder, name: &str, a: Value, b: Value) -> Option<Value
     if matches!(name, arith::DIVF | tt::APPROX_DIVF) {
         return Some(in_single(builder, &[a, b], |builder, values| builder.math(MathFunction::Div, values)));
     }
+    if name == tt::PRECISE_DIVF {
+        return Some(in_single(builder, &[a, b], |builder, values| builder.binary(Binary::FDiv, values[0], values[1])));
+    }
     let op = match name {
-        tt::PRECISE_DIVF => Binary::FDiv,
         arith::MAXNUMF => Binary::FMaxNumber,
         arith::MINNUMF => Binary::FMinNumber,
         arith::MAXIMUMF => Binary::FMaximum,
         arith::MINIMUMF => Binary::FMinimum,
         _ => return None,
     };
-    Some(in_single(builder, &[a, b], |builder, values| builder.binary(op, values[0], values[1])))
+    // The result is one of the operands, which binary16 compares exactly; bfloat16 has no comparisons on many targets.
+    match builder.type_of(a).element() {
+        Some(Element::Bf16) => Some(in_single(builder, &[a, b], |builder, of| builder.binary(op, of[0], of[1]))),
+        _ => Some(builder.binary(op, a, b)),
+    }
 }
 
 fn on_one(builder: &mut Builder, name: &str, a: Value) -> Option<Value> {
