@@ -81,6 +81,14 @@ impl ThreadIndices {
         lane
     }
 
+    /// Emits the index of the lane whose number in the bits of `mask`, which are consecutive, is one less, or one more if
+    /// `after`; some lane for the first or last number.
+    pub(super) fn lane_beyond(self, builder: &mut Builder, mask: u32, after: bool) -> Value {
+        let step = 1 << mask.trailing_zeros();
+        let lane = builder.binary_const(if after { Binary::Add } else { Binary::Sub }, self.lane, step);
+        builder.binary_const(Binary::And, lane, (1 << self.lane_bits) - 1)
+    }
+
     /// Emits the index of the lane whose index differs from this lane's in the bits of `mask`.
     pub(super) fn neighbour(self, builder: &mut Builder, mask: u32) -> Value {
         builder.binary_const(Binary::Xor, self.lane, mask)

@@ -26,13 +26,16 @@ pub(super) struct Level {
 }
 
 impl Level {
-    /// Returns the steps of a scan that stay within a warp, the lowest axis bit first.
-    pub(super) fn all(problem: &ScanProblem, xors: LaneXors) -> Vec<Self> {
-        let level = |bit: usize| {
-            let (registers, lanes) = ScanProblem::masks(&problem.input_bits[..bit]);
-            Self { at: problem.input_bits[bit], registers, lanes, direction: problem.direction, xors }
-        };
-        (0..problem.lower()).map(level).collect()
+    /// Returns the step for one axis bit that stays within a warp; 0 is the lowest bit.
+    pub(super) fn of(problem: &ScanProblem, bit: usize, xors: LaneXors) -> Self {
+        let (registers, lanes) = ScanProblem::masks(&problem.input_bits[..bit]);
+        Self { at: problem.input_bits[bit], registers, lanes, direction: problem.direction, xors }
+    }
+
+    /// Returns the same step of a scan of the totals of registers: each lane has one total for the lower axis bits that
+    /// registers hold.
+    pub(super) fn of_totals(self) -> Self {
+        Self { registers: 0, ..self }
     }
 
     pub(super) fn shuffles(&self) -> bool {
@@ -48,38 +51,34 @@ impl Level {
         }
     }
 
-    pub(super) fn counts(&self, problem: &ScanProblem) -> Counts {
-        let tensors = problem.element_bits.len() as u64;
-        let fetched = 1u64 << (problem.register_bits - self.alike().count_ones());
+    /// Returns the counts of the step for 2^`register_bits` registers of a lane.
+    fn counts(&self, element_bits: &[u32], register_bits: u32) -> Counts {
+        let tensors = element_bits.len() as u64;
+        let fetched = 1u64 << (register_bits - self.alike().count_ones());
         let selects = match self.at {
-            InputBit::Lane(_) => tensors << problem.register_bits,
+            InputBit::Lane(_) => tensors << register_bits,
             _ => 0,
         };
         let shuffles = match self.shuffles() {
-            true => problem.element_bits.iter().map(|&bits| words(bits, fetched)).sum(),
+            true => element_bits.iter().map(|&bits| words(bits, fetched)).sum(),
             false => 0,
         };
         let shuffles_xor = if self.across().is_some() { shuffles } else { 0 };
         Counts { shuffles, shuffles_xor, selects, ..Counts::default() }
     }
 
-    /// Returns the work of a warp for the step: a shuffle, a combining operation for each register that may be in an
+    /// Returns the work of a warp for the step on 2^`register_bits` registers of a lane: a shuffle, a combining operation for each register that may be in an
     /// upper half, and selects. The chain is the shuffle, if there is one, a combining operation and, between lanes, a
     /// select.
-    pub(super) fn work(&self, problem: &ScanProblem) -> WarpWork {
-        let counts = self.counts(problem);
-        let registers = 1u64 << problem.register_bits;
+    pub(super) fn work(&self, element_bits: &[u32], register_bits: u32) -> WarpWork {
+        let counts = self.counts(element_bits, register_bits);
+        let registers = 1u64 << register_bits;
         let (combined, waited) = match self.at {
             InputBit::Register(_) => (registers / 2, 1),
             _ => (registers, 2),
         };
         let chain = Counts { selects: waited, ..WarpWork::of_counts(counts, 1).chain };
-        WarpWork {
-            instructions: (combined * problem.element_bits.len() as u64) as f64,
-            chain,
-            counts,
-            ..WarpWork::default()
-        }
+        WarpWork { instructions: (combined * element_bits.len() as u64) as f64, chain, counts, ..WarpWork::default() }
     }
 
     /// Returns the register that has the total of the lower half of the block that contains the register `register`.

@@ -1,6 +1,7 @@
 //! Plans scans along one axis (Triton `tt.scan`).
 
 use super::direction::ScanDirection;
+use super::lanes::LaneScan;
 use super::levels::Level;
 use super::problem::ScanProblem;
 use super::totals::Totals;
@@ -22,6 +23,7 @@ pub struct ScanPlan {
     /// their own layout.
     to: Vec<ConversionPlan>,
     levels: Vec<Level>,
+    lanes: Option<LaneScan>,
     totals: Option<Totals>,
     /// Conversions back to the tensors' own layout, one for each tensor; empty if the scan runs in that layout.
     back: Vec<ConversionPlan>,
@@ -68,10 +70,25 @@ pub fn plan_scan(
 }
 
 fn plan_without_conversion(problem: &ScanProblem, target: &TargetDescription) -> Result<ScanPlan, MovementError> {
-    let levels = Level::all(problem, target.lane_xors(u32::BITS));
+    let by_bits = plan_steps(problem, None, target)?;
+    let Some(lanes) = LaneScan::of(problem, target.lane_xors(u32::BITS)) else { return Ok(by_bits) };
+    let by_totals = plan_steps(problem, Some(lanes), target)?;
+    Ok(if by_totals.stats.cost < by_bits.stats.cost { by_totals } else { by_bits })
+}
+
+/// Plans the steps of a scan. `lanes` has the steps within a warp; `None` for a step for each axis bit.
+fn plan_steps(
+    problem: &ScanProblem,
+    lanes: Option<LaneScan>,
+    target: &TargetDescription,
+) -> Result<ScanPlan, MovementError> {
+    let bits = if lanes.is_some() { 0 } else { problem.lower() };
+    let levels: Vec<Level> = (0..bits).map(|bit| Level::of(problem, bit, target.lane_xors(u32::BITS))).collect();
     let totals = Totals::new(problem, target)?;
-    let of_levels = levels.iter().map(|level| level.work(problem));
-    let work: Vec<WarpWork> = of_levels.chain(totals.iter().map(|totals| totals.work(problem))).collect();
+    let of_levels = levels.iter().map(|level| level.work(&problem.element_bits, problem.register_bits));
+    let of_lanes = lanes.iter().flat_map(|lanes| lanes.work(problem));
+    let of_totals = totals.iter().map(|totals| totals.work(problem));
+    let work: Vec<WarpWork> = of_levels.chain(of_lanes).chain(of_totals).collect();
     let counts = work.iter().fold(Counts::default(), |sum, step| sum.plus(step.counts));
     let bound = CountLowerBounds {
         shuffles: if totals.is_none() { problem.depth() } else { 0 },
@@ -81,7 +98,7 @@ fn plan_without_conversion(problem: &ScanProblem, target: &TargetDescription) ->
     let stats = PlanStats { counts, cost, ..PlanStats::default() }
         .then(totals.iter().flat_map(|totals| &totals.moves).map(|plan| &plan.stats))
         .with_bound(bound, || "lanes fetch several values in each step".to_owned());
-    Ok(ScanPlan { stats, lane_bits: problem.lane_bits, to: Vec::new(), levels, totals, back: Vec::new() })
+    Ok(ScanPlan { stats, lane_bits: problem.lane_bits, to: Vec::new(), levels, lanes, totals, back: Vec::new() })
 }
 
 /// Plans the scan in a layout with whole lines (all elements along the axis) in each lane. Each conversion has its own
@@ -132,6 +149,9 @@ impl ScanPlan {
         let thread = ThreadIndices::new(builder, self.lane_bits);
         for level in &self.levels {
             tuples = level.emit(builder, thread, tuples, combine);
+        }
+        if let Some(lanes) = &self.lanes {
+            tuples = lanes.emit(builder, thread, tuples, combine);
         }
         if let Some(totals) = &self.totals {
             tuples = totals.emit(builder, thread, tuples, combine);
