@@ -43,7 +43,27 @@ pub(super) fn reduced<'p>(x: Real<'p>) -> (Real<'p>, Real<'p>) {
     (fraction - 1.0, (exponent - is_small.select_int(lifted_by, 0)).small_to_real())
 }
 
-/// Returns the natural logarithm of `1 + f` as a double-word value: `2 atanh(s)` with `s = f / (2 + f)`.
+/// Returns the logarithm of `(1 + f + small) * 2^e` to the base e or, if `is_binary`, 2, in binary32: one rounding each
+/// for `f` plus the rest and for the sum with the exponent's part. The error is below 0.97 units in the last place, by
+/// all arguments from 1/8 to 8 and every 37th of the others.
+fn put_together_single<'p>(f: Real<'p>, small: Option<Real<'p>>, e: Real<'p>, is_binary: bool) -> Real<'p> {
+    let formula = f.formula;
+    let square = f * f;
+    let scaled = LOG.at(f).mul_add(f, -0.5);
+    if is_binary {
+        let scale = formula.double_word_entry(&LOG2_E);
+        let square_low = f.mul_add(f, -square);
+        let low = square_low.mul_add(scale.high * -0.5, f * scale.low);
+        return e + f.mul_add(scale.high, (scaled * square).mul_add(scale.high, low));
+    }
+    let fraction = match small {
+        None => scaled.mul_add(square, f),
+        Some(small) => f + scaled.mul_add(square, small.mul_add(-f, small)),
+    };
+    e.mul_add(std::f64::consts::LN_2, fraction)
+}
+
+/// Natural logarithm of `1 + f` as a double-word value: `2 atanh(s)` with `s = f / (2 + f)`.
 pub(super) fn log1p_double_word<'p>(f: Real<'p>) -> DoubleWord<'p> {
     let formula = f.formula;
     let [sum, sum_low] = formula.constant(2.0).fast_sum(f);
@@ -70,6 +90,9 @@ pub(super) fn log_double_word<'p>(x: Real<'p>) -> DoubleWord<'p> {
 /// Returns the logarithm of `(1 + f + small) * 2^e` to the base `base`; `None` as `small` means zero.
 fn put_together<'p>(f: Real<'p>, small: Option<Real<'p>>, e: Real<'p>, base: &Base) -> Real<'p> {
     let formula = f.formula;
+    if formula.by_type(base.scale.is_none() || base.of_two.is_none(), false) {
+        return put_together_single(f, small, e, base.of_two.is_none());
+    }
     let square = f * f;
     let rest = (square * f).mul_add(LOG.at(f), square * -0.5);
     let rest = small.map_or(rest, |small| small.mul_add(1.0 - f, rest));
@@ -92,13 +115,16 @@ fn put_together<'p>(f: Real<'p>, small: Option<Real<'p>>, e: Real<'p>, base: &Ba
 }
 
 fn logarithm<'p>(x: Real<'p>, base: &Base) -> Real<'p> {
-    let formula = x.formula;
     let (f, e) = reduced(x);
-    let result = put_together(f, None, e, base);
-    let is_ordinary = formula.constant(0.0).is_less(x) & x.is_less(f64::INFINITY);
-    let special = x.is_less(0.0).select(f64::NAN, x);
-    let special = x.is_equal(0.0).select(f64::NEG_INFINITY, special);
-    is_ordinary.select(result, special)
+    with_special(x, put_together(f, None, e, base))
+}
+
+/// Returns the logarithm of `x`, which is `result` if `x` is positive and finite.
+fn with_special<'p>(x: Real<'p>, result: Real<'p>) -> Real<'p> {
+    // Negative numbers, infinity and NaN, whose bits are the greatest: the sum is NaN, infinity and NaN.
+    let is_ordinary = x.bits().is_less(x.formula.bits_of(f64::INFINITY));
+    let special = x.mul_add(f64::INFINITY, f64::INFINITY);
+    x.is_equal(0.0).select(f64::NEG_INFINITY, is_ordinary.select(result, special))
 }
 
 pub(super) fn log<'p>(x: Real<'p>) -> Real<'p> {
@@ -126,10 +152,5 @@ pub(super) fn log_of_one_and<'p>(x: Real<'p>, small: Option<Real<'p>>) -> Real<'
 }
 
 pub(super) fn log1p<'p>(x: Real<'p>) -> Real<'p> {
-    let formula = x.formula;
-    let result = log_of_one_and(x, None).abs().with_sign_of(x);
-    let is_ordinary = formula.constant(-1.0).is_less(x) & x.is_less(f64::INFINITY);
-    let special = x.is_less(-1.0).select(f64::NAN, x);
-    let special = x.is_equal(-1.0).select(f64::NEG_INFINITY, special);
-    is_ordinary.select(result, special)
+    with_special(x + 1.0, log_of_one_and(x, None).abs().with_sign_of(x))
 }

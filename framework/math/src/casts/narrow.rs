@@ -1,7 +1,7 @@
 //! Rounding of floating-point values to narrower types, by integer arithmetic on the bits of binary32.
 
 use crate::formula_builder::{FormulaBuilder, Int, Real};
-use tilewright_kernel::{Binary, Builder, Cast, Compare, Element, Type, Value};
+use tilewright_kernel::{Binary, Builder, Cast, Compare, Element, Type, Unary, Value};
 use tilewright_target::{ElementType, Format};
 
 use super::widen::carrier;
@@ -100,22 +100,18 @@ fn subnormal<'p>(x: Real<'p>, to: Format, rounding: NarrowRounding) -> Int<'p> {
 /// Rounds a binary64 value to odd in binary32: if inexact, the neighbour whose last bit is one. A second rounding to
 /// any type of fewer than 23 significant bits then equals a direct rounding.
 pub fn odd_single(builder: &mut Builder, value: Value) -> Value {
-    let (int, wide_word) = (Type::Scalar(Element::I32), Type::Scalar(Element::I64));
+    let int = Type::Scalar(Element::I32);
     let (single, wide) = (Type::Scalar(Element::F32), Type::Scalar(Element::F64));
     let nearest = builder.cast(Cast::RoundF, value, single);
     let back = builder.cast(Cast::ExtendF, nearest, wide);
     let is_exact = builder.compare(Compare::FEq, back, value);
-    let magnitudes = [back, value].map(|number| {
-        let bits = builder.cast(Cast::Bits, number, wide_word);
-        let one = builder.constant(wide_word, 1);
-        builder.binary(Binary::Shl, bits, one)
-    });
-    let is_greater = builder.compare(Compare::LtU, magnitudes[1], magnitudes[0]);
+    let magnitudes = [back, value].map(|number| builder.unary(Unary::FAbs, number));
+    let is_greater = builder.compare(Compare::FLt, magnitudes[1], magnitudes[0]);
     let bits = builder.cast(Cast::Bits, nearest, int);
     let less = builder.binary_const(Binary::Sub, bits, 1);
     let next = builder.select(is_greater, less, bits);
     let odd = builder.binary_const(Binary::Or, next, 1);
-    let is_nan = builder.compare(Compare::FUnordered, value, value);
+    let is_nan = builder.compare(Compare::FUnordered, back, value);
     let is_kept = builder.binary(Binary::Or, is_exact, is_nan);
     let kept = builder.select(is_kept, bits, odd);
     builder.cast(Cast::Bits, kept, single)
