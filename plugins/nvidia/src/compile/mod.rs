@@ -17,6 +17,9 @@ mod predicated;
 mod ptx;
 mod registers;
 mod tensor;
+mod warp_reductions;
+
+use std::borrow::Cow;
 
 use tilewright_kernel::Module;
 use tilewright_llvm::{GeneratedCode, LlvmForm};
@@ -55,7 +58,9 @@ pub(crate) fn compile(
             _ => {}
         }
     }
-    let code = tilewright_llvm::compile(&dialect, module, options.optimisation, &forms)?;
+    let has_reductions = capability::capability(&target.architecture) >= warp_reductions::CAPABILITY;
+    let fused = if has_reductions { warp_reductions::fuse(module) } else { Cow::Borrowed(module) };
+    let code = tilewright_llvm::compile(&dialect, &fused, options.optimisation, &forms)?;
     let payloads = payloads(target, code, &options.emit)?;
     let assembled = payloads.iter().any(|payload| payload.form == Emit::Object && payload.format == OF_PTXAS);
     let taken_by = assembled.then(|| "ptxas".to_owned());
