@@ -18,7 +18,7 @@ pub struct NativeFunction {
     /// Maximum error in units in the last place (ulp) of the exact result; 0 if the result is exact.
     #[cfg_attr(test, schemars(range(min = 0)))]
     pub ulps: f64,
-    /// Whether the hardware flushes subnormal results to zero.
+    /// Whether subnormal operands and results become zero.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub flushes: bool,
     /// Kind of evidence for the error bound `ulps`: measured, documented or assumed.
