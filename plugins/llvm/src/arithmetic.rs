@@ -111,8 +111,8 @@ impl<'ctx> Body<'_, 'ctx> {
             return Err(invalid(format!("{op:?} works on {required}, not on a {}", a.ty)));
         }
         let mut value = match (op, opcode(op)) {
-            (Binary::DivU | Binary::RemU, Some(opcode)) => self.divide(opcode, false, a, b)?,
-            (Binary::DivS | Binary::RemS, Some(opcode)) => self.divide(opcode, true, a, b)?,
+            (Binary::DivU | Binary::RemU, Some(opcode)) => self.divide(opcode, false, a, (b, constant.is_some()))?,
+            (Binary::DivS | Binary::RemS, Some(opcode)) => self.divide(opcode, true, a, (b, constant.is_some()))?,
             (Binary::FDiv, Some(opcode)) => self.float_divide(opcode, a, b)?,
             (_, Some(opcode)) => self.emit.builder.build_binop(opcode, a.value, b, "").map_err(builder_error)?,
             (Binary::MulHighU, None) => self.multiply_high(false, a, b)?,
@@ -269,9 +269,14 @@ impl<'ctx> Body<'_, 'ctx> {
         let BasicTypeEnum::VectorType(required) = self.llvm_type(ty)? else {
             return Err(invalid(format!("no vector type {ty}")));
         };
+        let scalars = elements.iter().map(|&scalar| self.value_of(scalar, Type::Scalar(element)));
+        let scalars = scalars.collect::<Result<Vec<_>, _>>()?;
+        if let Some(words) = self.emit.words_of(&scalars, element.bits())? {
+            let value = self.emit.join(&words, Type::vector_or_scalar(Element::I32, words.len() as u32), ty)?;
+            return Ok(Typed::new(ty, value));
+        }
         let mut vector = required.get_poison();
-        for (index, &scalar) in (0u32..).zip(elements) {
-            let scalar = self.value_of(scalar, Type::Scalar(element))?;
+        for (index, scalar) in (0u32..).zip(scalars) {
             vector = self
                 .emit
                 .builder

@@ -2,12 +2,13 @@
 
 use inkwell::IntPredicate;
 use inkwell::basic_block::BasicBlock;
-use inkwell::values::{BasicValue, IntValue, PhiValue};
+use inkwell::values::{BasicValue, InstructionValue, IntValue, PhiValue};
 use tilewright_kernel::{Element, Op, Type, Value};
 use tilewright_plugin::CompileError;
 use tilewright_plugin::codegen::{CodeGenerator, ValueMap};
 
 use crate::emitter::builder_error;
+use crate::ffi;
 use crate::translate::{Body, Typed};
 
 /// The state of a loop while its body is being emitted.
@@ -20,13 +21,16 @@ pub(crate) struct Loop<'ctx> {
     phis: Vec<PhiValue<'ctx>>,
     /// The index and its range, for a `for` loop; `None` for other loops.
     counter: Option<Counter<'ctx>>,
+    /// The number of stores to global memory before the loop.
+    global_stores: usize,
 }
 
-/// The start, end and step of a `for` loop, the phi of its index, and the block after the loop.
+/// The start and step of a `for`, the least index that has no further iteration after it, the phi of its index, and the
+/// block after the loop.
 struct Counter<'ctx> {
     from: IntValue<'ctx>,
-    to: IntValue<'ctx>,
     step: IntValue<'ctx>,
+    last: IntValue<'ctx>,
     index: PhiValue<'ctx>,
     exit: BasicBlock<'ctx>,
 }
@@ -96,11 +100,13 @@ impl<'ctx> CodeGenerator for Body<'_, 'ctx> {
         let counter = match range.map(|range| range.map(|value| value.value.into_int_value())) {
             Some([from, to, step]) => {
                 let exit = self.append_block("exit");
+                let last = self.emit.call("llvm.usub.sat", &[to.get_type().into()], &[to.into(), step.into()])?;
+                let last = self.emit.integer("llvm.usub.sat", last)?;
                 self.branch_if(IntPredicate::ULT, from, to, [pass, exit])?;
                 self.emit.builder.position_at_end(pass);
                 let index = self.emit.builder.build_phi(self.emit.context.i32_type(), "").map_err(builder_error)?;
                 arguments.push(Typed::new(Type::Scalar(Element::I32), index.as_basic_value()));
-                Some(Counter { from, to, step, index, exit })
+                Some(Counter { from, step, last, index, exit })
             }
             None => {
                 self.branch(pass)?;
@@ -118,24 +124,28 @@ impl<'ctx> CodeGenerator for Body<'_, 'ctx> {
             let argument = self.dialect.carried(&self.emit, value.ty, phi.as_basic_value())?;
             arguments.push(Typed::new(value.ty, argument));
         }
-        Ok((Loop { preheader: before, body: pass, phis, counter }, arguments))
+        Ok((Loop { preheader: before, body: pass, phis, counter, global_stores: self.global_stores }, arguments))
     }
 
-    /// Emits the end of a loop and returns the loop-carried values after it. A `for` has another iteration if `to -
-    /// index > step`, a test that cannot overflow.
+    /// Emits the end of a loop, and returns the loop-carried values after it. A `for` has another iteration if `index <
+    /// to - step`, a test without 32-bit wrap-around.
     fn end_loop(
         &mut self,
-        Loop { preheader: before, body: pass, phis, counter }: Loop<'ctx>,
+        Loop { preheader: before, body: pass, phis, counter, global_stores }: Loop<'ctx>,
         carried: Vec<Typed<'ctx>>,
         mut yielded: Vec<Typed<'ctx>>,
     ) -> Result<Vec<Typed<'ctx>>, CompileError> {
         let latch = self.block()?;
         let exit = match &counter {
-            Some(Counter { from, to, step, index, exit }) => {
+            Some(Counter { from, step, last, index, exit }) => {
                 let at = index.as_basic_value().into_int_value();
-                let remaining = self.emit.builder.build_int_sub(*to, at, "").map_err(builder_error)?;
                 let next = self.emit.builder.build_int_add(at, *step, "").map_err(builder_error)?;
-                self.branch_if(IntPredicate::UGT, remaining, *step, [pass, *exit])?;
+                let back_edge = self.branch_if(IntPredicate::ULT, at, *last, [pass, *exit])?;
+                if !(from.is_const() && last.is_const())
+                    && let Some(property) = self.dialect.loop_property(self.global_stores > global_stores)
+                {
+                    ffi::set_loop_property(self.emit.context, back_edge, property);
+                }
                 index.add_incoming(&[(from, before), (&next, latch)]);
                 *exit
             }
@@ -169,9 +179,8 @@ impl<'ctx> Body<'_, 'ctx> {
         a: IntValue<'ctx>,
         b: IntValue<'ctx>,
         [then, otherwise]: [BasicBlock<'ctx>; 2],
-    ) -> Result<(), CompileError> {
+    ) -> Result<InstructionValue<'ctx>, CompileError> {
         let condition = self.emit.builder.build_int_compare(predicate, a, b, "").map_err(builder_error)?;
-        self.emit.builder.build_conditional_branch(condition, then, otherwise).map_err(builder_error)?;
-        Ok(())
+        self.emit.builder.build_conditional_branch(condition, then, otherwise).map_err(builder_error)
     }
 }

@@ -231,8 +231,30 @@ pub trait Dialect {
         Ok(value)
     }
 
-    /// Emits a cast between an 8-bit floating-point format, stored in bytes, and a wider type. The operand is a scalar
-    /// or a vector of at least two elements.
+    /// Returns the property of LLVM that a loop gets, such as `llvm.loop.unroll.disable`; `None` means none. The number
+    /// of its iterations is not constant; `stores` tells whether it stores to global memory.
+    fn loop_property(&self, stores: bool) -> Option<&'static str> {
+        let _ = stores;
+        None
+    }
+
+    /// Emits a copy of an integer about which LLVM knows nothing, as the divisor of a division. LLVM leaves division by
+    /// zero undefined, and a signed quotient that overflows; of a divisor that it does not know it can conclude neither.
+    /// `None` if the division of this target may be undefined, so that the caller has to avoid these divisors.
+    ///
+    /// # Errors
+    /// [`CompileError`] if the target cannot emit the operation.
+    fn opaque_divisor<'ctx>(
+        &self,
+        emit: &Emitter<'_, 'ctx>,
+        divisor: IntValue<'ctx>,
+    ) -> Result<Option<IntValue<'ctx>>, CompileError> {
+        let _ = (emit, divisor);
+        Ok(None)
+    }
+
+    /// Emits a cast between an 8-bit floating-point format in bytes and a wider type, of a scalar or of a vector of at
+    /// least two elements.
     ///
     /// # Errors
     /// [`CompileError::Unsupported`] if the target has no instruction for the cast.

@@ -3,7 +3,7 @@
 use inkwell::IntPredicate;
 use inkwell::types::{BasicTypeEnum, VectorType};
 use inkwell::values::{BasicValue, BasicValueEnum, InstructionOpcode};
-use tilewright_kernel::Element;
+use tilewright_kernel::{Element, Type};
 use tilewright_plugin::CompileError;
 use tilewright_plugin::codegen::{invalid, unsupported};
 
@@ -11,28 +11,29 @@ use crate::emitter::builder_error;
 use crate::translate::{Body, Typed};
 
 impl<'ctx> Body<'_, 'ctx> {
-    /// Emits a quotient or remainder of integers. LLVM leaves a division by zero and a signed overflow undefined, but
-    /// the kernel IR guarantees some value. Integers narrower than 32 bits are widened, because not every target
-    /// divides them at every optimization level.
+    /// Emits a quotient or remainder. LLVM leaves division by zero undefined, and a signed quotient that overflows, but
+    /// the kernel IR guarantees some value: a dialect hides the divisor from LLVM, or the divisor becomes one. Narrow
+    /// integers are widened, because not every target divides them at every optimization level.
     pub(crate) fn divide(
         &self,
         opcode: InstructionOpcode,
         signed: bool,
         a: Typed<'ctx>,
-        b: BasicValueEnum<'ctx>,
+        (b, is_constant): (BasicValueEnum<'ctx>, bool),
     ) -> Result<BasicValueEnum<'ctx>, CompileError> {
-        let narrow = a.value.get_type();
         let bits = a.ty.element().map_or(0, Element::bits);
-        let wide = self.emit.integer_type(bits.max(32), a.ty.count());
-        let wide = wide.ok_or_else(|| unsupported(format!("division of a {}", a.ty)))?;
-        let builder = &self.emit.builder;
-        let cast = |opcode, value, ty| builder.build_cast(opcode, value, ty, "").map_err(builder_error);
         let extend = if signed { InstructionOpcode::SExt } else { InstructionOpcode::ZExt };
-        let widened = wide != narrow;
-        let (x, y) = if widened { (cast(extend, a.value, wide)?, cast(extend, b, wide)?) } else { (a.value, b) };
+        if !is_constant && a.ty.count() == 1 {
+            let [x, y] = self.widened(extend, a.ty, [a.value, b], bits.max(16))?;
+            if let Some(y) = self.dialect.opaque_divisor(&self.emit, y.into_int_value())? {
+                return self.divide_narrowed(opcode, [x, y.into()], a.value.get_type());
+            }
+        }
+        let [x, y] = self.widened(extend, a.ty, [a.value, b], bits.max(32))?;
+        let (builder, wide) = (&self.emit.builder, x.get_type());
         let one = self.splat(wide, 1)?;
         let mut impossible = self.equals(y, self.splat(wide, 0)?)?;
-        if signed && !widened {
+        if signed && wide == a.value.get_type() {
             let min = self.equals(x, self.splat(wide, 1 << (bits - 1))?)?;
             let minus_one = self.equals(y, self.splat(wide, u64::MAX)?)?;
             let overflows = builder.build_binop(InstructionOpcode::And, min, minus_one, "").map_err(builder_error)?;
@@ -43,8 +44,39 @@ impl<'ctx> Body<'_, 'ctx> {
             BasicValueEnum::VectorValue(impossible) => builder.build_select(impossible, one, y, ""),
             impossible => builder.build_select(impossible.into_int_value(), one, y, ""),
         };
-        let value = builder.build_binop(opcode, x, y.map_err(builder_error)?, "").map_err(builder_error)?;
-        if widened { cast(InstructionOpcode::Trunc, value, narrow) } else { Ok(value) }
+        self.divide_narrowed(opcode, [x, y.map_err(builder_error)?], a.value.get_type())
+    }
+
+    /// Emits the extension of two integers of type `ty` to `bits` bits.
+    fn widened(
+        &self,
+        extend: InstructionOpcode,
+        ty: Type,
+        values: [BasicValueEnum<'ctx>; 2],
+        bits: u32,
+    ) -> Result<[BasicValueEnum<'ctx>; 2], CompileError> {
+        let wide = self.emit.integer_type(bits, ty.count());
+        let wide = wide.ok_or_else(|| unsupported(format!("division of a {ty}")))?;
+        let [x, y] = values.map(|value| match value.get_type() == wide {
+            true => Ok(value),
+            false => self.emit.builder.build_cast(extend, value, wide, "").map_err(builder_error),
+        });
+        Ok([x?, y?])
+    }
+
+    /// Emits a division whose result has the type `narrow`.
+    fn divide_narrowed(
+        &self,
+        opcode: InstructionOpcode,
+        [x, y]: [BasicValueEnum<'ctx>; 2],
+        narrow: BasicTypeEnum<'ctx>,
+    ) -> Result<BasicValueEnum<'ctx>, CompileError> {
+        let builder = &self.emit.builder;
+        let value = builder.build_binop(opcode, x, y, "").map_err(builder_error)?;
+        if value.get_type() == narrow {
+            return Ok(value);
+        }
+        builder.build_cast(InstructionOpcode::Trunc, value, narrow, "").map_err(builder_error)
     }
 
     /// Emits the upper half of an integer product: multiplies in twice the width and shifts, which LLVM recognizes as

@@ -13,8 +13,9 @@ use inkwell::context::Context;
 use inkwell::llvm_sys::core::{
     LLVMBuildAtomicCmpXchgSyncScope, LLVMBuildAtomicRMWSyncScope, LLVMBuildFenceSyncScope, LLVMBuildFreeze,
     LLVMContextSetDiagnosticHandler, LLVMDisposeMessage, LLVMGetDiagInfoDescription, LLVMGetDiagInfoSeverity,
-    LLVMGetSyncScopeID,
+    LLVMGetSyncScopeID, LLVMMDNodeInContext2, LLVMMDStringInContext2, LLVMMetadataAsValue, LLVMSetMetadata,
 };
+use inkwell::llvm_sys::debuginfo::{LLVMMetadataReplaceAllUsesWith, LLVMTemporaryMDNode};
 use inkwell::llvm_sys::prelude::LLVMDiagnosticInfoRef;
 use inkwell::llvm_sys::{LLVMAtomicOrdering, LLVMAtomicRMWBinOp, LLVMDiagnosticSeverity};
 use inkwell::values::{AsValueRef, BasicValueEnum, InstructionValue, IntValue, PointerValue, StructValue};
@@ -96,8 +97,23 @@ pub(crate) fn freeze<'ctx>(builder: &Builder<'ctx>, value: BasicValueEnum<'ctx>)
     unsafe { BasicValueEnum::new(LLVMBuildFreeze(builder.as_mut_ptr(), value.as_value_ref(), c"".as_ptr())) }
 }
 
-/// Emits a fence with the given order in the synchronization scope named `scope`; `None` if the builder is not
-/// positioned in a block.
+/// Gives a loop a property of LLVM, such as `llvm.loop.unroll.disable`, by its back edge, a branch.
+pub(crate) fn set_loop_property(context: &Context, back_edge: InstructionValue<'_>, name: &str) {
+    let kind = context.get_kind_id("llvm.loop");
+    // SAFETY: the strings and arrays are passed with their lengths, and all metadata is of one context. A loop's
+    // metadata has itself as its first operand, so a temporary node stands there first; its replacement deletes it.
+    unsafe {
+        let raw = context.raw();
+        let mut property = LLVMMDStringInContext2(raw, name.as_ptr().cast(), name.len());
+        let temporary = LLVMTemporaryMDNode(raw, std::ptr::null_mut(), 0);
+        let mut operands = [temporary, LLVMMDNodeInContext2(raw, &raw mut property, 1)];
+        let node = LLVMMDNodeInContext2(raw, operands.as_mut_ptr(), operands.len());
+        LLVMMetadataReplaceAllUsesWith(temporary, node);
+        LLVMSetMetadata(back_edge.as_value_ref(), kind, LLVMMetadataAsValue(raw, node));
+    }
+}
+
+/// Emits a fence of the named synchronization scope; `None` if the builder is not positioned in a block.
 pub(crate) fn fence<'ctx>(
     builder: &Builder<'ctx>,
     context: &'ctx Context,

@@ -3,7 +3,7 @@
 use inkwell::basic_block::BasicBlock;
 use inkwell::types::BasicTypeEnum;
 use inkwell::values::{BasicValue, BasicValueEnum, InstructionOpcode, InstructionValue, PointerValue};
-use tilewright_kernel::{Element, Type, Value};
+use tilewright_kernel::{Element, MemorySpace, Type, Value};
 use tilewright_plugin::CompileError;
 use tilewright_plugin::codegen::{invalid, unsupported};
 
@@ -87,6 +87,7 @@ impl<'ctx> Body<'_, 'ctx> {
     pub(crate) fn store(&mut self, access: LaneAccess, value: Value) -> Result<(), CompileError> {
         let value = self.value(value)?;
         let stored = self.stored_type(value.ty)?;
+        self.global_stores += usize::from(self.pointer(access.pointer)?.0 == MemorySpace::Global);
         let address = self.address(access)?;
         let mut bits = value.value;
         if value.ty == Type::Scalar(Element::I1) {

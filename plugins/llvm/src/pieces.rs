@@ -4,9 +4,9 @@ use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::builder::BuilderError;
 use inkwell::intrinsics::Intrinsic;
 use inkwell::types::{BasicMetadataTypeEnum, BasicType};
-use inkwell::values::{BasicMetadataValueEnum, CallSiteValue, PointerValue};
+use inkwell::values::{BasicMetadataValueEnum, CallSiteValue, InstructionOpcode, Operand, PointerValue, VectorValue};
 use inkwell::{AddressSpace, InlineAsmDialect};
-use tilewright_kernel::Type;
+use tilewright_kernel::{Element, Type};
 use tilewright_plugin::CompileError;
 
 use crate::Emitter;
@@ -14,8 +14,30 @@ use crate::emitter::builder_error;
 use crate::translate::llvm_element;
 use crate::values::{BasicTypeEnum, BasicValue, BasicValueEnum};
 
+const WORD_BITS: u32 = 32;
+
 fn backend(message: impl Into<String>) -> CompileError {
     CompileError::Backend(message.into())
+}
+
+/// Returns the vector that the given elements are extracted from, and their position in it in units of their number;
+/// `None` unless they are consecutive elements of one vector, at a multiple of their number.
+fn source_word<'ctx>(elements: &[BasicValueEnum<'ctx>]) -> Option<(VectorValue<'ctx>, u32)> {
+    let count = elements.len() as u32;
+    let mut sources = elements.iter().map(|element| {
+        let extract = element.as_instruction_value()?;
+        let operand = |at| extract.get_operand(at).and_then(Operand::value);
+        match (extract.get_opcode(), operand(0)?, operand(1)?) {
+            (InstructionOpcode::ExtractElement, BasicValueEnum::VectorValue(vector), BasicValueEnum::IntValue(at)) => {
+                Some((vector, u32::try_from(at.get_zero_extended_constant()?).ok()?))
+            }
+            _ => None,
+        }
+    });
+    let (vector, first) = sources.next()??;
+    let are_next = (first + 1..).zip(sources).all(|(at, source)| source == Some((vector, at)));
+    let is_aligned = first.is_multiple_of(count) && vector.get_type().get_size().is_multiple_of(count);
+    (are_next && is_aligned).then_some((vector, first / count))
 }
 
 /// An operand of a call by [`Emitter::call_with_bitcasts`].
@@ -102,8 +124,29 @@ impl<'ctx> Emitter<'_, 'ctx> {
         self.bitcast(combined, self.plain_type(ty)?)
     }
 
-    /// Emits a call of an LLVM intrinsic with each operand bitcast to the type of its parameter. Returns the result;
-    /// `None` if the intrinsic has none.
+    /// Returns elements of `bits` bits as 32-bit words, the first in the lowest bits, if each word's elements are
+    /// consecutive elements of one vector; `None` otherwise. LLVM would take bytes apart and shift them together again.
+    pub(crate) fn words_of(
+        &self,
+        elements: &[BasicValueEnum<'ctx>],
+        bits: u32,
+    ) -> Result<Option<Vec<BasicValueEnum<'ctx>>>, CompileError> {
+        let per_word = (WORD_BITS / bits.max(1)) as usize;
+        if per_word < 2 || !elements.len().is_multiple_of(per_word) {
+            return Ok(None);
+        }
+        let sources: Option<Vec<_>> = elements.chunks(per_word).map(source_word).collect();
+        let Some(sources) = sources else { return Ok(None) };
+        let word = |(vector, at): (VectorValue<'ctx>, u32)| {
+            let count = vector.get_type().get_size() / per_word as u32;
+            let words = self.split(vector.into(), Type::vector_or_scalar(Element::I32, count))?;
+            words.get(at as usize).copied().ok_or_else(|| backend("a vector has too few words".to_owned()))
+        };
+        sources.into_iter().map(word).collect::<Result<Vec<_>, _>>().map(Some)
+    }
+
+    /// Emits a call of an LLVM intrinsic, with each operand reinterpreted as the type of its parameter; returns the
+    /// result, `None` if there is none.
     ///
     /// # Errors
     /// [`CompileError::Backend`] if this LLVM lacks the intrinsic or it takes other operands.

@@ -95,7 +95,18 @@ pub(crate) fn translate<'ctx>(
         let emit = Emitter { context, module, builder, launch: kernel.launch, synchronizations };
         let lines = lines.as_mut().map(|lines| lines.locate(kernel, *function)).unwrap_or_default();
         let values = ValueMap::default();
-        let mut body = Body { emit, dialect, target, kernel, function: *function, shared, values, stores: 0, lines };
+        let mut body = Body {
+            emit,
+            dialect,
+            target,
+            kernel,
+            function: *function,
+            shared,
+            values,
+            stores: 0,
+            global_stores: 0,
+            lines,
+        };
         body.run().map_err(|error| in_kernel(error, kernel))?;
     }
     if let Some(lines) = lines {
@@ -256,7 +267,9 @@ pub(crate) struct Body<'a, 'ctx> {
     pub(crate) values: ValueMap<Typed<'ctx>>,
     /// Number of unconditional stores since the last interruption of a sequence of stores; see `STORES_TOGETHER`.
     pub(crate) stores: usize,
-    /// The LLVM debug location for each of the kernel's source locations; empty if the module has no debug information.
+    /// Stores to global memory so far.
+    pub(crate) global_stores: usize,
+    /// The debug location of each of the kernel's source locations; empty if the module has no debug information.
     pub(crate) lines: Vec<Option<DILocation<'ctx>>>,
 }
 

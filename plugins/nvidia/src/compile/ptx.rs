@@ -177,8 +177,10 @@ impl Dialect for Ptx<'_> {
             (MathFunction::Exp2, Element::F32, &[a]) if listed => {
                 emit.call_overloaded_by_operand("llvm.nvvm.ex2.approx.ftz", a)
             }
-            (MathFunction::Rsqrt, Element::F32, &[a]) if listed => emit.call_value("llvm.nvvm.rsqrt.approx.f", &[a]),
-            (MathFunction::Sqrt, Element::F32, &[a]) if listed => emit.call_value("llvm.nvvm.sqrt.approx.f", &[a]),
+            (MathFunction::Rsqrt, Element::F32, &[a]) if listed => {
+                emit.call_value("llvm.nvvm.rsqrt.approx.ftz.f", &[a])
+            }
+            (MathFunction::Sqrt, Element::F32, &[a]) if listed => emit.call_value("llvm.nvvm.sqrt.approx.ftz.f", &[a]),
             (MathFunction::Div, Element::F32, &[a, b]) if listed => emit.call_value("llvm.nvvm.div.full", &[a, b]),
             _ => Err(no_function(function, element)),
         }
@@ -195,6 +197,28 @@ impl Dialect for Ptx<'_> {
         }
         let hidden = emit.pure_assembly("", "=l,0", &[value], &[value.get_type()])?;
         hidden.first().copied().ok_or_else(|| CompileError::Backend("assembly without a result".to_owned()))
+    }
+
+    /// `ptxas` unrolls loops itself, so that several loads are in flight. In a loop with stores it cannot: a load waits
+    /// for the store before it, which may be to the same address.
+    fn loop_property(&self, stores: bool) -> Option<&'static str> {
+        Some(if stores { "llvm.loop.unroll.disable" } else { "llvm.loop.unroll.runtime.disable" })
+    }
+
+    /// PTX `div` and `rem` have some result for every divisor.
+    fn opaque_divisor<'ctx>(
+        &self,
+        emit: &Emitter<'_, 'ctx>,
+        divisor: IntValue<'ctx>,
+    ) -> Result<Option<IntValue<'ctx>>, CompileError> {
+        let constraints = match divisor.get_type().get_bit_width() {
+            16 => "=h,0",
+            32 => "=r,0",
+            64 => "=l,0",
+            _ => return Ok(None),
+        };
+        let hidden = emit.pure_assembly("", constraints, &[divisor.into()], &[divisor.get_type().into()])?;
+        hidden.first().map(|&copy| emit.integer("assembly", Some(copy))).transpose()
     }
 
     fn convert_bytes<'ctx>(
