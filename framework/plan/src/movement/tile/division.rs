@@ -12,7 +12,10 @@ use tilewright_target::TargetDescription;
 /// access.
 const MOST_CHOICES: usize = 512;
 
-/// An accessor (a store or load of a tensor) in a memory layout, with the memory offset that each thread bit adds.
+/// Bytes of a register.
+const WORD_BYTES: u32 = 4;
+
+/// An accessor in a memory layout, with the offset of each thread bit.
 pub(in super::super) struct PlacedAccessor<'a> {
     pub(super) side: &'a LocatedAccessor,
     pub(super) memory: &'a Memory<'a>,
@@ -43,7 +46,8 @@ impl<'a> PlacedAccessor<'a> {
     }
 
     /// As [`Self::by`], but with the choice of slot-selecting register bits for which an access takes the fewest
-    /// wavefronts.
+    /// wavefronts. Elements that share a 32-bit register of the accessor share one of the access, so that they need no
+    /// merging.
     pub(in super::super) fn best_by(&self, tile: &Tile<'_>) -> Option<TileStats> {
         let mut best = self.by(tile)?;
         let phases = 1 << tile.segments.len().saturating_sub(tile.bank_row(self.target)?.phase.len());
@@ -51,9 +55,10 @@ impl<'a> PlacedAccessor<'a> {
             return Some(best);
         }
         let segment_registers = self.segment_registers(tile.segment_bits() - self.side.byte_bits())?;
-        for choice in
-            choices(segment_registers.len(), tile.segment_bits_from_registers()).into_iter().skip(1).take(MOST_CHOICES)
-        {
+        let shared = tile.segment_bits_within_word();
+        let keeps_words = |choice: &Choice| choice.iter().take(shared).copied().eq(0..shared);
+        let all = choices(segment_registers.len(), tile.segment_bits_from_registers());
+        for choice in all.into_iter().skip(1).filter(keeps_words).take(MOST_CHOICES) {
             let access_columns = self.access_columns(tile, &segment_registers, &choice);
             if let Some(other) = access_columns.and_then(|access_columns| self.stats(tile, Some(access_columns)))
                 && other.each < best.each
@@ -184,8 +189,14 @@ impl<'a> PlacedAccessor<'a> {
 }
 
 impl Tile<'_> {
-    /// Returns the number of bits of the slot index (a slot is contiguous memory at one address) that a lane's
-    /// registers determine.
+    /// Number of the first bits of the slot index, among those that a lane's registers determine, that select elements
+    /// of one 32-bit register.
+    fn segment_bits_within_word(&self) -> usize {
+        let bytes = self.segments.iter().filter(|source| matches!(source, Source::Byte(_)));
+        bytes.take_while(|source| matches!(source, Source::Byte(bit) if *bit < WORD_BYTES.ilog2())).count()
+    }
+
+    /// Number of bits of the index of a slot (contiguous memory at one address) that a lane's registers determine.
     fn segment_bits_from_registers(&self) -> usize {
         self.segments.iter().filter(|source| matches!(source, Source::Byte(_))).count()
     }
