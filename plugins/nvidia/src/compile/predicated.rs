@@ -5,6 +5,7 @@ use tilewright_kernel::{Element, MemorySpace, Type};
 use tilewright_llvm::values::BasicValueEnum;
 use tilewright_llvm::{Emitter, PredicatedAccess};
 use tilewright_plugin::CompileError;
+use tilewright_target::Direction;
 
 /// The registers that hold the value of one load or store, all of one type.
 struct AccessRegisters {
@@ -18,16 +19,19 @@ struct AccessRegisters {
 }
 
 impl AccessRegisters {
-    /// Returns the registers that hold a value of this type; `None` if no single instruction loads or stores it.
-    fn of(ty: Type) -> Option<Self> {
+    /// Returns the registers of a load or store of a value of this type; `None` if no single instruction executes it.
+    ///
+    /// Loads of 16 bits extend to 32-bit registers, because the assembler sets each 16-bit register by an instruction of
+    /// its own, and two 32-bit registers by one.
+    fn of(ty: Type, direction: Direction) -> Option<Self> {
         let element = ty.element()?;
         let width = if element.bits() == 64 { 64 } else { ty.bits().min(32) };
         let count = ty.bits() / width;
         let (register, letter) = match width {
             64 => (Element::I64, "l"),
             32 => (Element::I32, "r"),
-            16 => (Element::I16, "h"),
-            8 => (Element::I32, "r"),
+            16 if direction == Direction::Store => (Element::I16, "h"),
+            8 | 16 => (Element::I32, "r"),
             _ => return None,
         };
         let vector = match count {
@@ -43,8 +47,18 @@ impl AccessRegisters {
         self.registers.count() as usize
     }
 
-    /// Returns the registers as an operand of inline assembly that starts at number `first`: `$first`, or `{$first,
-    /// $first+1, ...}`.
+    /// Returns the integer that a value of type `ty` is in the low bits of its register; `None` if it fills its
+    /// registers.
+    fn narrow(&self, ty: Type) -> Option<Element> {
+        let is_extended = self.registers == Type::Scalar(Element::I32);
+        match ty.bits() {
+            8 if is_extended => Some(Element::I8),
+            16 if is_extended => Some(Element::I16),
+            _ => None,
+        }
+    }
+
+    /// Returns the registers `$first`, `$first + 1`, ... as an operand.
     fn operand(&self, first: usize) -> String {
         match self.count() {
             1 => format!("${first}"),
@@ -62,7 +76,12 @@ impl AccessRegisters {
         value: BasicValueEnum<'ctx>,
         ty: Type,
     ) -> Result<Vec<BasicValueEnum<'ctx>>, CompileError> {
-        if ty.bits() == 8 { Ok(vec![emit.to_word(value)?]) } else { emit.split(value, self.registers) }
+        match self.narrow(ty) {
+            Some(element) => {
+                emit.split(value, Type::Scalar(element))?.into_iter().map(|one| emit.to_word(one)).collect()
+            }
+            None => emit.split(value, self.registers),
+        }
     }
 
     /// Emits the join of LLVM values, one for each of these registers, to a value of type `ty`.
@@ -72,11 +91,11 @@ impl AccessRegisters {
         values: &[BasicValueEnum<'ctx>],
         ty: Type,
     ) -> Result<BasicValueEnum<'ctx>, CompileError> {
-        let bytes = match values {
-            &[word] if ty.bits() == 8 => emit.split(word, Type::Vector(Element::I8, 4))?,
-            _ => return emit.join(values, self.registers, ty),
+        let (Some(element), &[word]) = (self.narrow(ty), values) else {
+            return emit.join(values, self.registers, ty);
         };
-        emit.join(&bytes[..1], Type::Scalar(Element::I8), ty)
+        let all = emit.split(word, Type::Vector(element, 32 / element.bits()))?;
+        emit.join(&all[..1], Type::Scalar(element), ty)
     }
 }
 
@@ -112,7 +131,9 @@ pub(super) fn load<'ctx>(
     access: &PredicatedAccess<'ctx>,
     other: BasicValueEnum<'ctx>,
 ) -> Result<Option<BasicValueEnum<'ctx>>, CompileError> {
-    let (Some(registers), Some(address)) = (AccessRegisters::of(access.ty), Address::of(emit, access)?) else {
+    let (Some(registers), Some(address)) =
+        (AccessRegisters::of(access.ty, Direction::Load), Address::of(emit, access)?)
+    else {
         return Ok(None);
     };
     let count = registers.count();
@@ -134,7 +155,9 @@ pub(super) fn store<'ctx>(
     access: &PredicatedAccess<'ctx>,
     value: BasicValueEnum<'ctx>,
 ) -> Result<bool, CompileError> {
-    let (Some(registers), Some(address)) = (AccessRegisters::of(access.ty), Address::of(emit, access)?) else {
+    let (Some(registers), Some(address)) =
+        (AccessRegisters::of(access.ty, Direction::Store), Address::of(emit, access)?)
+    else {
         return Ok(false);
     };
     let (space, suffix, from) = (address.space, &registers.suffix, registers.operand(2));
