@@ -4,7 +4,7 @@
 use inkwell::IntPredicate;
 use inkwell::types::{BasicTypeEnum, VectorType};
 use inkwell::values::{BasicValue, BasicValueEnum, InstructionOpcode, IntValue};
-use tilewright_kernel::{Binary, Cast, Compare, Element, Type, Unary, Value};
+use tilewright_kernel::{Binary, Cast, Compare, Element, MemorySpace, Type, Unary, Value};
 use tilewright_plugin::CompileError;
 use tilewright_plugin::codegen::{invalid, unsupported};
 
@@ -243,6 +243,11 @@ impl<'ctx> Body<'_, 'ctx> {
         }
         if a.ty == ty {
             return Ok(a);
+        }
+        if let (Type::Pointer(MemorySpace::Shared), Type::Scalar(Element::I32)) = (a.ty, ty)
+            && let BasicValueEnum::PointerValue(pointer) = a.value
+        {
+            return Ok(Typed::new(ty, self.dialect.shared_address(&self.emit, pointer)?.into()));
         }
         let builder = &self.emit.builder;
         let width = self.emit.integer_type(a.ty.bits(), 1).map(BasicTypeEnum::into_int_type);

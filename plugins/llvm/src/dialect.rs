@@ -214,6 +214,19 @@ pub trait Dialect {
         Err(no_function(function, element))
     }
 
+    /// Emits the conversion of a pointer to shared memory to an `i32`. A dialect whose pointers are wider may so hide the
+    /// pointer from LLVM, which would compute with the wider integer.
+    ///
+    /// # Errors
+    /// [`CompileError`] if the target cannot emit the operation.
+    fn shared_address<'ctx>(
+        &self,
+        emit: &Emitter<'_, 'ctx>,
+        pointer: PointerValue<'ctx>,
+    ) -> Result<IntValue<'ctx>, CompileError> {
+        emit.shared_address(pointer)
+    }
+
     /// Emits code at the start of a loop's body, and returns the value that stands for the loop-carried `value` in the
     /// body; by default `value` itself. A dialect can use it to hide an induction variable that is a pointer from
     /// LLVM's strength reduction. That pass would otherwise split the pointer into a base and an offset, which each

@@ -9,8 +9,7 @@ use tilewright_target::MemoryOperand;
 pub(super) struct Tiles<'a> {
     operand: &'a MemoryOperand,
     descriptor_match: DescriptorMatch,
-    /// The start-address field of the descriptor of the current warp's first tile, shifted to its position in the
-    /// descriptor.
+    /// The start-address field of the descriptor of the current warp's first tile.
     start: Value,
 }
 
@@ -47,7 +46,6 @@ impl<'a> Tiles<'a> {
     pub(super) fn descriptor(&self, builder: &mut Builder, tile: [u64; 2]) -> Value {
         let bits =
             self.descriptor_match.descriptor(self.operand, tile).unwrap_or_else(|| panic!("tile {tile:?} is too far"));
-        let constant = builder.constant(Type::Scalar(Element::I64), bits);
-        builder.binary(Binary::Add, self.start, constant)
+        DescriptorMatch::emit_descriptor(builder, self.operand, self.start, bits)
     }
 }

@@ -90,19 +90,26 @@ impl DescriptorMatch {
         rows ^ columns
     }
 
-    /// Emits the start field of the descriptor, shifted to its position in 64 bits, from an address in shared memory
-    /// (an `i32`). The caller adds the other fields.
+    /// Emits the value of the descriptor's start field, an `i32`, from an address in shared memory (an `i32`).
     pub fn emit_start(builder: &mut Builder, operand: &MemoryOperand, address: Value) -> Value {
         let field = operand.descriptor.start;
         let units = builder.binary_const(Binary::ShrU, address, field.granularity.trailing_zeros());
-        let units = builder.binary_const(Binary::And, units, (1u32 << field.width) - 1);
-        let wide = Type::Scalar(Element::I64);
-        let units = builder.cast(Cast::ExtendU, units, wide);
-        if field.at == 0 {
-            return units;
+        builder.binary_const(Binary::And, units, (1u32 << field.width) - 1)
+    }
+
+    /// Emits a descriptor: `start`, of [`Self::emit_start`], is added to the start field of the descriptor `others`. The
+    /// sum must not exceed the field. If the low half of the descriptor has the field, 32-bit arithmetic computes it.
+    pub fn emit_descriptor(builder: &mut Builder, operand: &MemoryOperand, start: Value, others: u64) -> Value {
+        let (field, wide) = (operand.descriptor.start, Type::Scalar(Element::I64));
+        if field.at + field.width <= u32::BITS {
+            let placed = builder.binary_const(Binary::Shl, start, field.at);
+            let low = builder.binary_const(Binary::Add, placed, others as u32);
+            let (low, high) = (builder.cast(Cast::ExtendU, low, wide), builder.constant(wide, others >> 32 << 32));
+            return builder.binary(Binary::Or, low, high);
         }
-        let at = builder.constant(wide, u64::from(field.at));
-        builder.binary(Binary::Shl, units, at)
+        let (units, at) = (builder.cast(Cast::ExtendU, start, wide), builder.constant(wide, u64::from(field.at)));
+        let (placed, others) = (builder.binary(Binary::Shl, units, at), builder.constant(wide, others));
+        builder.binary(Binary::Add, placed, others)
     }
 
     /// Returns the matrix descriptor of the tile with the index `tile` along dim0 and dim1, for memory at address zero;
@@ -161,12 +168,11 @@ fn divide_by_tile(
     if let Some(distance) = starts.iter().flatten().find(|distance| !single(distance)) {
         return Err(format!("tiles would start {distance:#x} bytes apart"));
     }
-    // Unused stride fields get their smallest value.
-    let strides: Vec<u64> =
-        strides.iter().zip(fields).map(|(found, field)| found.unwrap_or(field.granularity)).collect();
-    match strides.iter().zip(fields).find(|(stride, field)| !field.holds(**stride) || !stride.is_power_of_two()) {
+    let mut known = strides.iter().zip(fields).filter_map(|(stride, field)| Some(((*stride)?, field)));
+    match known.find(|(stride, field)| !field.holds(*stride) || !stride.is_power_of_two()) {
         Some((stride, _)) => Err(format!("no descriptor can encode a stride of {stride:#x} bytes")),
-        None => Ok((strides, starts)),
+        // Unused stride fields are zero: the low half of such a descriptor is the start field alone.
+        None => Ok((strides.into_iter().map(Option::unwrap_or_default).collect(), starts)),
     }
 }
 

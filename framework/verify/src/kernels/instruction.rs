@@ -156,9 +156,8 @@ impl Around {
         self.copy(from, Buffer { address, item_type, times: (bytes / threads / own) as u32 });
         let address = self.builder.cast(Cast::Bits, address, Type::Scalar(Element::I32));
         let start = DescriptorMatch::emit_start(&mut self.builder, memory, address);
-        let others =
-            self.builder.constant(Type::Scalar(Element::I64), tile.descriptor().map_err(|error| error.to_string())?);
-        Ok(self.builder.binary(Binary::Add, start, others))
+        let others = tile.descriptor().map_err(|error| error.to_string())?;
+        Ok(DescriptorMatch::emit_descriptor(&mut self.builder, memory, start, others))
     }
 
     /// Allocates a shared buffer for all segments (contiguous bytes at one address) of an access operand with the

@@ -186,6 +186,19 @@ impl Dialect for Ptx<'_> {
         }
     }
 
+    fn shared_address<'ctx>(
+        &self,
+        emit: &Emitter<'_, 'ctx>,
+        pointer: PointerValue<'ctx>,
+    ) -> Result<IntValue<'ctx>, CompileError> {
+        let results = [emit.plain_type(Type::Scalar(Element::I32))?];
+        let address = emit.pure_assembly("cvt.u32.u64 $0, $1;", "=r,l", &[pointer.into()], &results)?;
+        match address[..] {
+            [BasicValueEnum::IntValue(address)] => Ok(address),
+            _ => Err(CompileError::Backend("assembly without a result".to_owned())),
+        }
+    }
+
     fn carried<'ctx>(
         &self,
         emit: &Emitter<'_, 'ctx>,
