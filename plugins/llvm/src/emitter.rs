@@ -143,7 +143,15 @@ impl<'ctx> Emitter<'_, 'ctx> {
         self.builder.build_and(a, self.i32(b), "").map_err(builder_error)
     }
 
-    /// Emits the bitwise exclusive or of two values.
+    /// Emits the bitwise negation of `a`.
+    ///
+    /// # Errors
+    /// [`CompileError::Backend`] if LLVM rejects the instruction.
+    pub fn not(&self, a: IntValue<'ctx>) -> Result<IntValue<'ctx>, CompileError> {
+        self.builder.build_not(a, "").map_err(builder_error)
+    }
+
+    /// Emits `a ^ b`.
     ///
     /// # Errors
     /// [`CompileError::Backend`] if LLVM rejects the instruction.

@@ -106,15 +106,21 @@ fn store<'ctx>(emit: &Emitter<'_, 'ctx>, row: &Instruction, operands: &[Typed<'c
     emit.call(&intrinsic(row), &[address.get_type()], &given).map(|_| ())
 }
 
-/// Emits `cp.async` as the intrinsic with the instruction's name. For a lane whose predicate is false, the source size
-/// is zero, so that its copy writes zeros.
+/// Emits `cp.async`: unless all lanes are active, as inline assembly with the operand `ignore-src`, so that inactive
+/// lanes write zeros. The machine instruction has this predicate, whereas the assembler computes it from a size.
 fn copy<'ctx>(emit: &Emitter<'_, 'ctx>, row: &Instruction, operands: &[Typed<'ctx>]) -> Result<(), CompileError> {
     let bytes = row.name.rsplit('.').next().and_then(|bytes| bytes.parse().ok());
     let (Some(bytes), &[(_, to), (_, from), (_, BasicValueEnum::IntValue(reads))]) = (bytes, operands) else {
         return Err(CompileError::Backend(format!("`{}` takes two addresses and a predicate", row.name)));
     };
-    let read = emit.select_if_zero(reads, emit.i32(0), emit.i32(bytes))?;
-    emit.call(&format!("llvm.nvvm.{}.s", row.name), &[], &[to, from, read.into()]).map(|_| ())
+    let _: u32 = bytes;
+    if reads.get_zero_extended_constant() == Some(1) {
+        return emit.call(&format!("llvm.nvvm.{}", row.name), &[], &[to, from]).map(|_| ());
+    }
+    let mnemonic = row.name.trim_end_matches(|letter: char| letter.is_ascii_digit()).trim_end_matches('.');
+    let text = format!("{mnemonic} [$0], [$1], {bytes}, $2;");
+    let ignored = emit.not(reads)?;
+    emit.access_assembly(&text, "l,l,b,~{memory}", &[to, from, ignored.into()], &[]).map(drop)
 }
 
 /// Returns the type of a value as a vector of 32-bit registers.
@@ -145,6 +151,12 @@ pub(super) fn ptx_version(architecture: &str, module: &Module) -> Option<u32> {
     (required > own).then_some(required)
 }
 
+/// Prefix of the names of copies by lanes, without those of bulk copies.
+const COPY: &str = "cp.async.c";
+
+/// Least PTX version, times ten, in which `cp.async` has the operand `ignore-src`.
+const IGNORE_SOURCE_VERSION: u32 = 75;
+
 /// PTX versions, times ten, that LLVM takes by default, by prefix of the processor's name. Later processors have all
 /// instructions.
 const PROCESSORS: [(&str, u32); 8] = [
@@ -159,6 +171,9 @@ const PROCESSORS: [(&str, u32); 8] = [
 ];
 
 fn version(name: &str) -> u32 {
+    if name.starts_with(COPY) {
+        return IGNORE_SOURCE_VERSION;
+    }
     if name.starts_with(group::MNEMONIC) {
         let mixed = name.contains(".s8.u8.") || name.contains(".u8.s8.");
         return if mixed { 84 } else { 80 };

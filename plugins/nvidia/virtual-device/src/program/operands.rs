@@ -224,7 +224,15 @@ impl Operands<'_> {
         })
     }
 
-    /// Returns the register of the predicate in operand `index`, and whether the predicate is negated.
+    /// Whether an operand is a predicate register, or the negation of one.
+    pub(crate) fn is_predicate(&self, index: usize) -> bool {
+        let (Some(Operand::Name(name)) | Some(Operand::Not(name))) = self.instruction.operands.get(index) else {
+            return false;
+        };
+        self.register(name).is_ok_and(|(_, bits)| bits == 1)
+    }
+
+    /// Returns the register of a predicate operand, and whether the predicate is negated.
     pub(crate) fn predicate(&mut self, index: usize) -> Result<(u32, bool), String> {
         match self.operand(index)?.clone() {
             Operand::Not(name) => Ok((self.register(&name)?.0, true)),

@@ -18,8 +18,19 @@ pub(super) const ROWS: &[Row] = &[
     Row { name: "cp.async.wait_all", modifiers: "", types: "", semantics: Semantics::Warp(wait_all) },
 ];
 
-/// Decodes `cp.async` with operands `[to], [from], size{, bytes to read}`. Bytes beyond `bytes to read` are filled with
-/// zeros.
+/// The operand of a copy that states how many bytes of a lane are read.
+#[derive(Clone, Copy)]
+enum ReadBytes {
+    /// All of them.
+    All,
+    /// As many as this register states (`src-size`).
+    Count(u32),
+    /// None if this predicate, negated if the flag is true, holds (`ignore-src`).
+    Unless(u32, bool),
+}
+
+/// Decodes the operands `[to], [from], size{, bytes to read}{, whether to read none}` of `cp.async`; the bytes that are
+/// not read are written as zeros.
 fn copy(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operation>, String> {
     // A cache policy is the last operand if the opcode has a cache hint.
     let hinted = usize::from(form.has("L2::cache_hint"));
@@ -28,15 +39,26 @@ fn copy(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operatio
     if ![4, 8, 16].contains(&size) || form.has("cg") && size != 16 {
         return Err(format!("`{}` of {size} bytes", form.opcode));
     }
-    let read = match operands.count() - hinted {
-        4 => Some(operands.source(3, Type::named("u32").unwrap_or(form.ty()))?),
-        _ => None,
+    let read = if operands.count() - hinted < 4 {
+        ReadBytes::All
+    } else if operands.is_predicate(3) {
+        let (by, negated) = operands.predicate(3)?;
+        ReadBytes::Unless(by, negated)
+    } else {
+        ReadBytes::Count(operands.source(3, Type::named("u32").unwrap_or(form.ty()))?)
     };
     Ok(each(move |warp| {
         let mut units = [None; LANES];
         for lane in warp.lanes() {
             let (_, target) = warp.resolve(PtxSpace::Shared, &to, lane)?;
-            let bytes = read.map_or(Ok(size), |read| warp.read_defined(read, lane, "the number of bytes to read"))?;
+            let bytes = match read {
+                ReadBytes::All => size,
+                ReadBytes::Count(count) => warp.read_defined(count, lane, "the number of bytes to read")?,
+                ReadBytes::Unless(by, negated) => {
+                    let is_ignored = (warp.read_defined(by, lane, "whether to ignore the source")? & 1 == 1) != negated;
+                    if is_ignored { 0 } else { size }
+                }
+            };
             if bytes > size {
                 return Err(DeviceFaultKind::Instruction(format!("lane {lane}: {bytes} bytes of {size} are read")));
             }
