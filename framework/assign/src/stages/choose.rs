@@ -71,8 +71,9 @@ impl PipelinePlanner<'_> {
         staged.stored_operands = self.choose_stored_operands(of, available, &mut line);
         let mut found: Vec<(PrefetchableLoad, PrefetchPlan)> = Vec::new();
         for load in &of.loads {
-            match self.plan_prefetch(load, true) {
-                Ok(how) => found.push((load.clone(), how)),
+            // With two stages, copies are as far ahead as loads to registers.
+            match self.plan_prefetch(load, most > REGISTER_BUFFERS) {
+                Ok(planned) => found.push(planned),
                 Err(reason) => stays(&mut line, load, &reason),
             }
         }

@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
-use tilewright_tile::op::name::tt;
+use tilewright_tile::op::name::{tt, ttg};
 
 use crate::dot_plan::{DotPlan, plan_dot};
 use crate::layouts::LayoutCache;
@@ -119,27 +119,58 @@ impl PipelinePlanner<'_> {
         self.layouts.distributed(self.body.ty(value)).ok()
     }
 
-    /// Plans the prefetch of a load: by a copy to shared memory if `copies` is true and one is possible, else through
-    /// registers.
+    /// Plans the prefetch of a load: by a copy to shared memory if one is possible, else through registers. A value that
+    /// stays in registers is copied only if `copies` is true.
     ///
     /// # Errors
     /// The reason why the load cannot be prefetched.
-    pub fn plan_prefetch(&self, load: &PrefetchableLoad, copies: bool) -> Result<PrefetchPlan, String> {
+    pub fn plan_prefetch(
+        &self,
+        load: &PrefetchableLoad,
+        copies: bool,
+    ) -> Result<(PrefetchableLoad, PrefetchPlan), String> {
+        let converted = self.converted_load(load).filter(|_| copies);
+        let by_conversion = converted.and_then(|load| Some((self.plan_load(&load, copies).ok()?, load)));
+        match by_conversion.filter(|(plan, _)| plan.is_copy()) {
+            Some((plan, load)) => Ok((load, plan)),
+            None => Ok((load.clone(), self.plan_load(load, copies)?)),
+        }
+    }
+
+    /// Returns a load whose value stays in registers as one whose buffer a layout conversion reads, if the conversion
+    /// is the only use of the value.
+    fn converted_load(&self, load: &PrefetchableLoad) -> Option<PrefetchableLoad> {
+        let body = self.body;
+        let ops = body.walk(body.root());
+        let mut users = ops.iter().copied().filter(|op| body.op(*op).operands.contains(&load.stored));
+        let (only, None) = (users.next()?, users.next()) else { return None };
+        let mut blocks = ops.iter().flat_map(|op| &body.op(*op).regions).flat_map(|region| body.blocks(*region));
+        let is_in_iteration = blocks.any(|block| [load.op, only].iter().all(|op| body.ops(*block).contains(op)));
+        let is_converted =
+            load.reader == BufferReader::Registers && is_in_iteration && body.op(only).name() == ttg::CONVERT_LAYOUT;
+        let reader = BufferReader::Conversion(only);
+        is_converted.then(|| PrefetchableLoad { required: body.op(only).results[0], reader, ..load.clone() })
+    }
+
+    fn plan_load(&self, load: &PrefetchableLoad, copies: bool) -> Result<PrefetchPlan, String> {
         let register_layout = self.layout(load.stored).ok_or("its value has no layout")?;
         let bits = moved_bits(self.body.ty(load.stored).element());
         let registers = (u64::from(bits) << register_layout.in_bits(Dim::REGISTER)).div_ceil(32);
-        if load.reader == BufferReader::Registers {
-            let path = PrefetchPath::Carried;
-            return Ok(PrefetchPlan { path, solution: None, bytes: 0, registers, block: None });
+        let carried = PrefetchPlan { path: PrefetchPath::Carried, solution: None, bytes: 0, registers, block: None };
+        if load.reader == BufferReader::Registers && !copies {
+            return Ok(carried);
         }
         let tensor = SharedTensor::new(self.body.ty(load.stored).shape().unwrap_or_default(), bits);
         let reader = self.reader(load).ok_or("its reader has no known access")?.with_weight(LOOP_WEIGHT);
-        if copies && let Some(plan) = self.plan_tensor_copy(load, &tensor, &reader) {
+        if let Some(plan) = self.plan_tensor_copy(load, &tensor, &reader) {
             return Ok(plan);
         }
-        if copies && let Some((solution, bytes)) = self.copied(load, &register_layout, &tensor, &reader) {
+        if let Some((solution, bytes)) = self.copied(load, &register_layout, &tensor, &reader) {
             let (path, solution) = (PrefetchPath::Copy, Some(solution));
             return Ok(PrefetchPlan { path, solution, bytes, registers: 0, block: None });
+        }
+        if load.reader == BufferReader::Registers {
+            return Ok(carried);
         }
         let context = &self.config.context;
         let store = TensorAccess::store("the store", register_layout.clone(), context).with_weight(LOOP_WEIGHT);
@@ -176,13 +207,12 @@ impl PipelinePlanner<'_> {
 
     fn reader(&self, load: &PrefetchableLoad) -> Option<TensorAccess<'_>> {
         match load.reader {
-            BufferReader::Conversion(_) => {
+            BufferReader::Conversion(_) | BufferReader::Registers => {
                 Some(TensorAccess::load("the reader", self.layout(load.required)?, &self.config.context))
             }
             BufferReader::MmaOperand(op, side) => {
                 mma_operand_access(&self.dot_plan(op)?.plan, side, "the MMA", self.config)
             }
-            BufferReader::Registers => None,
         }
     }
 

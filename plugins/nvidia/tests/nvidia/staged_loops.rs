@@ -194,7 +194,8 @@ module attributes {{\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = 4 : i32, \"t
 }
 
 /// Checks that operands which do not pass through shared memory are loaded one iteration ahead, into registers that the
-/// loop carries, without a barrier; not if one stage is requested.
+/// loop carries, without a barrier; not if one stage is requested. With three stages, the operand whose loads are as wide
+/// as copies is copied two iterations ahead.
 #[test]
 fn operands_in_registers_are_prefetched() {
     let number = |index: usize| (index * 5 + index / 7) as i32 % 7 - 3;
@@ -216,14 +217,15 @@ fn operands_in_registers_are_prefetched() {
             }
         });
         let kernel = kernel.unwrap_or_else(|error| panic!("{error}"));
-        let prefetched = lines[0].loads.iter().filter(|load| {
-            load.by.as_ref().is_some_and(|by| by.ends_with("registers of a lane")) && load.memory.is_none()
-        });
-        assert_eq!((prefetched.count(), lines[0].bytes), (if stages > 1 { 2 } else { 0 }, 0), "{}", lines[0]);
+        let count = |text: &str| {
+            lines[0].loads.iter().filter(|load| load.by.as_ref().is_some_and(|by| by.contains(text))).count()
+        };
+        let prefetched = (count("registers of a lane"), count("copied by cp.async"));
+        assert_eq!(prefetched, [(0, 0), (2, 0), (1, 1)][stages as usize - 1], "{}", lines[0]);
         for iterations in [0, 1, 2, 6] {
             let (left, report) = run_block(&target("a100"), &kernel, &buffers, &[iterations as u64])
                 .unwrap_or_else(|fault| panic!("{stages} stages, {iterations} iterations: {fault}"));
-            assert_eq!(report.counts.barriers, 0, "{stages} stages");
+            assert_eq!(report.counts.barriers > 0, stages > 2 && iterations > 0, "{stages} stages");
             for index in 0..64 * 32 {
                 let (row, column) = (index / 32, index % 32);
                 let products = (0..16 * iterations).map(|k| number(row * DEPTH + k) * number(k * 32 + column));

@@ -66,7 +66,7 @@ pub enum BufferReader {
     Conversion(Op),
     /// The MMA instruction of a dot, for operand A (0) or B (1).
     MmaOperand(Op, usize),
-    /// None: the value stays in registers.
+    /// The lanes that loaded the value: it stays in registers, unless a copy brings it to shared memory.
     Registers,
 }
 
