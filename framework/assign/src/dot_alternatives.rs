@@ -2,8 +2,8 @@
 //!
 //! By default a dot takes the plan with the fewest cycles for row-major operands in memory. If operands are masked or
 //! come from other dots, or users of the result have another layout, another plan may need fewer conversions. A dot
-//! takes such a plan if it lowers both the cost of the surrounding operations and the total with the dot's own cost.
-//! Attributes record the choice, so that lowering finds the same plan.
+//! takes such a plan if it lowers the total with the dot's own cost, and does not raise the cost of the surrounding
+//! operations. Attributes record the choice, so that lowering finds the same plan.
 
 use std::collections::BTreeSet;
 
@@ -20,7 +20,7 @@ use tilewright_tile::op_attrs::{INSTRUCTION, PENDING, WARPS_ALONG_M};
 use tilewright_tile::{Attributes, Body, Function, Op};
 
 /// Max number of alternative plans that are tried for a dot.
-const MOST: usize = 6;
+const MOST: usize = 8;
 /// Max number of dots in a program for which alternatives are tried; in programs with more dots each keeps the plan
 /// with the fewest cycles.
 const MAX_DOTS: usize = 8;
@@ -122,10 +122,10 @@ fn find_best_alternative(
         tried.apply(&change);
         sweeps(&mut tried, &near, suggested, STEPS * near.len());
         let after = (tried.total(), dot_price(&dot_plan));
-        // The cost without the dots must fall too, so that the total stays below that of propagation (the layouts
-        // before the local search).
+        // The cost without the dots must not rise, so that the total does not exceed the total of propagation, before
+        // the local search.
         let waits_no_longer = waits(&tried) <= waiting;
-        if waits_no_longer && after.0 < before.0 - MIN_GAIN && after.0 + after.1 < lowest.0 + lowest.1 - MIN_GAIN {
+        if waits_no_longer && after.0 <= before.0 && after.0 + after.1 < lowest.0 + lowest.1 - MIN_GAIN {
             lowest = after;
             best = Some((attributes, tried.keys));
         }

@@ -6,12 +6,15 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 
 use super::LaunchConfig;
-use super::graph::{Graph, Kind, Remat};
+use super::graph::{Access, Graph, Kind, Remat};
 use super::interner::{Interner, LayoutId, TransferId};
+use super::layouts::shape_of;
 use super::op_costs::{OpCosts, registers};
+use tilewright_kernel::Counts;
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::cost::{WarpTime, WarpWork, issue_cycles};
-use tilewright_plan::movement::{ConversionKind, MovementError, plan_conversion, plan_gather};
+use tilewright_plan::memory_synthesis::{SharedTensor, TensorAccess, solve_shared_layout};
+use tilewright_plan::movement::{ConversionKind, MovementError, plan_conversion, plan_gather, plan_global_access};
 use tilewright_tile::Value;
 
 /// Max latency, in cycles, of converting a loaded value of a loop through shared memory. It stands for the barrier of
@@ -38,6 +41,8 @@ pub(super) struct Prices<'a> {
     kinds: Vec<usize>,
     conversions: RefCell<HashMap<(LayoutId, LayoutId, u32), ConversionCost>>,
     operations: RefCell<HashMap<(usize, LayoutId), f64>>,
+    /// By the kind of the load, the layout of its copies, and the layout of the reader.
+    prefetches: RefCell<HashMap<(usize, LayoutId, LayoutId), Option<f64>>>,
     gathers: RefCell<HashMap<(usize, LayoutId, LayoutId), f64>>,
     remat_price: RefCell<HashMap<(Value, LayoutId), f64>>,
 }
@@ -57,6 +62,7 @@ impl<'a> Prices<'a> {
             kinds,
             conversions: RefCell::default(),
             operations: RefCell::default(),
+            prefetches: RefCell::default(),
             gathers: RefCell::default(),
             remat_price: RefCell::default(),
         }
@@ -120,6 +126,52 @@ impl<'a> Prices<'a> {
                 })
             }
         }
+    }
+
+    /// Returns the cost of reading, in layout `to`, the value of a load in a loop from a buffer in shared memory that
+    /// asynchronous copies fill. `node` loads the value by `access` in the layout `from`. `None` if no copy is as wide
+    /// as the load, or if the buffer would have bank conflicts.
+    pub(super) fn prefetch(&self, node: usize, access: &Access, from: LayoutId, to: LayoutId) -> Option<f64> {
+        let key = (self.kinds[node], from, to);
+        if let Some(&known) = self.prefetches.borrow().get(&key) {
+            return known;
+        }
+        let price = self.plan_prefetch(access, &self.interner.get(from), &self.interner.get(to));
+        self.prefetches.borrow_mut().insert(key, price);
+        price
+    }
+
+    fn plan_prefetch(&self, access: &Access, from: &LinearLayout, to: &LinearLayout) -> Option<f64> {
+        let (context, bits) = (&self.config.context, access.named.bits);
+        let loaded = plan_global_access(from, &access.named.tensor, bits, access.direction, context.target).ok()?;
+        let copy = TensorAccess::copy("the copy", from.clone(), context).retain_alternatives(|alternative| {
+            alternative.instruction().is_some() && alternative.bytes() == loaded.bytes_per_lane()
+        });
+        if copy.alternatives.is_empty() {
+            return None;
+        }
+        let reader = TensorAccess::load("the reader", to.clone(), context);
+        let solution = solve_shared_layout(&SharedTensor::new(&shape_of(to), bits), &[copy, reader], context).ok()?;
+        let [copy, read] = &solution.served[..] else { return None };
+        if solution.conflicts() > 0 {
+            return None;
+        }
+        let issued = |is_plain: bool| if read.instruction.is_none() == is_plain { read.issued } else { 0 };
+        // Copies keep the order of global memory. Elements that share a register of the reader, but are not adjacent in
+        // memory, are merged.
+        let in_register = (32 / bits.min(32)).ilog2() as usize;
+        let [own, required] = [from, to].map(|layout| layout.columns_of(Dim::REGISTER).get(..in_register));
+        let merged = if own == required { 0 } else { (u64::from(bits) << to.in_bits(Dim::REGISTER)) / 32 };
+        let counts = Counts {
+            wavefronts_stored: copy.wavefronts,
+            wavefronts_loaded: read.wavefronts,
+            shared_loads: issued(true),
+            matrix_loads: issued(false),
+            permutes: if read.instruction.is_none() { merged } else { 0 },
+            ..Counts::default()
+        };
+        let time = self.time(&WarpWork::of_counts(counts, 1));
+        Some(time.throughput_cycles() + time.latency.min(MAX_PIPELINED_LATENCY))
     }
 
     fn in_layout(&self, kind: &Kind, layout: &LinearLayout) -> Result<f64, MovementError> {

@@ -52,7 +52,17 @@ impl State<'_, '_> {
     pub(super) fn conversion(&self, value: Value, to: LayoutId) -> f64 {
         let Some(assigned) = self.assigned_layout(value) else { return 0.0 };
         let (bits, is_loaded) = (self.graph.bits[value.index()], self.graph.is_loaded[value.index()]);
-        self.graph.weights[value.index()] * self.prices.conversion(assigned, to, bits, is_loaded)
+        let price = self.prefetch(value, assigned, to);
+        let price = price.unwrap_or_else(|| self.prices.conversion(assigned, to, bits, is_loaded));
+        self.graph.weights[value.index()] * price
+    }
+
+    /// Returns the cost of reading a value in the layout `to` from a buffer that asynchronous copies fill for a later
+    /// iteration of a loop. `None` if no loop prefetches the value by copies.
+    fn prefetch(&self, value: Value, assigned: LayoutId, to: LayoutId) -> Option<f64> {
+        let Role::Of(node, _) = self.graph.roles[value.index()] else { return None };
+        let Kind::Access(access) = &self.graph.nodes[node].kind else { return None };
+        self.graph.reaches_dot[value.index()].then(|| self.prices.prefetch(node, access, assigned, to))?
     }
 
     /// Returns the cost, in cycles for each warp, of providing a value in all layouts that are required of it, by

@@ -41,6 +41,7 @@ fn empty(interner: &Interner) -> Graph<'_> {
         roles: Vec::new(),
         remats: Vec::new(),
         is_loaded: Vec::new(),
+        reaches_dot: Vec::new(),
         weights: Vec::new(),
         bits: Vec::new(),
         wants: Vec::new(),
@@ -69,6 +70,7 @@ impl<'f, 'a> Builder<'f, 'a> {
             roles: vec![Role::Scalar; values],
             remats: vec![None; values],
             is_loaded: vec![false; values],
+            reaches_dot: vec![false; values],
             weights: vec![1.0; values],
             bits: vec![0; values],
             wants: vec![Vec::new(); body.op_count()],
@@ -92,6 +94,13 @@ impl<'f, 'a> Builder<'f, 'a> {
             }
             for value in &node.watched {
                 graph.watchers[value.index()].push(index);
+            }
+        }
+        for node in graph.nodes.iter().rev().filter(|node| node.weight >= LOOP_WEIGHT as f64) {
+            let outs = || node.outs.iter().map(|end| end.value.index());
+            if matches!(node.kind, Kind::Dot) && node.op.is_some() || outs().any(|value| graph.reaches_dot[value]) {
+                let loaded = node.ins.iter().map(|end| end.value.index()).filter(|value| graph.is_loaded[*value]);
+                loaded.for_each(|value| graph.reaches_dot[value] = true);
             }
         }
         graph

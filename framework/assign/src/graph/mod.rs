@@ -20,5 +20,5 @@ mod rules;
 mod transfers;
 
 pub(super) use build::{build, usual};
-pub(super) use kind::Kind;
+pub(super) use kind::{Access, Kind};
 pub(super) use node::{DotNodes, Graph, Node, Port, Remat, RequiredLayout, Role};

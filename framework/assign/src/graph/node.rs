@@ -105,6 +105,9 @@ pub(crate) struct Graph<'a> {
     /// For each value index, whether a loop loads the value, or computes it elementwise from loaded values. If such a
     /// value passes through shared memory, software pipelining can prefetch it.
     pub is_loaded: Vec<bool>,
+    /// For each value index, whether a loop loads or computes the value from loaded ones, and a dot of the loop depends
+    /// on it. Software pipelining prefetches the loads among these values.
+    pub reaches_dot: Vec<bool>,
     /// For each value index, the assumed number of executions of the value's definition, relative to code outside of
     /// loops.
     pub weights: Vec<f64>,

@@ -17,7 +17,8 @@ pub struct MmaCost {
     pub issues: u64,
     /// Cycles of the matrix pipes for the issues of all warps; the warps of each pipe issue one after the other.
     pub issue_cycles: f64,
-    /// Cycles of the compute unit's issue slots for the atom's instructions, of all warps.
+    /// Cycles of the compute unit's issue slots for the atom's instructions, of all warps, and for moves of loaded
+    /// operands to the registers from which the atom reads them.
     pub slot_cycles: f64,
     /// Lower bound of the cycles for shared-memory wavefronts that bring both operands to the warps, plus those that
     /// move the accumulator from tensor memory.
@@ -59,13 +60,13 @@ impl MmaCost {
         let warps_per_pipe = problem.warps.div_ceil(atom.pipes);
         let operands = [(a, problem.a, &atom.a), (b, problem.b, &atom.b)];
         let by_atom = atom.scales.is_some();
-        let (mut wavefronts, mut read, mut operations, mut scales) = (0, 0, 0, 0);
+        let (mut wavefronts, mut read, mut operations, mut scales, mut moves) = (0, 0, 0, 0, 0);
         let accumulator = words(c, atom.accumulator.bits);
         // An accumulator in tensor memory takes registers only after the last MMA, when the operands take none.
         let mut registers = if atom.tensor.is_some() { 0 } else { accumulator };
         let wavefront = widest_wavefront(target);
-        for (((layout, from, to), scale), produced) in
-            operands.into_iter().zip(problem.scales).zip(&problem.operand_layouts)
+        for (side, (((layout, from, to), scale), produced)) in
+            operands.into_iter().zip(problem.scales).zip(&problem.operand_layouts).enumerate()
         {
             let scaling = if scale.is_some() && !by_atom { cast::SCALING } else { 0 };
             let conversion_ops = cast::operations(from, to.element_type) + scaling;
@@ -84,6 +85,10 @@ impl MmaCost {
                 wavefronts += chunks * different_bits(layout, from).div_ceil(wavefront);
             }
             operations += chunks * (conversion_ops << layout.in_bits(Dim::REGISTER));
+            let contiguous = Dim::tensor(if problem.along_k[side] { 1 - side } else { side });
+            if produced.is_none() && conversion_ops == 0 && atom.row.is_some() {
+                moves += chunks * moved_registers(layout, to.bits, contiguous);
+            }
             registers += words(layout, to.bits);
             if from != to.element_type {
                 registers += words(layout, from.bits());
@@ -108,7 +113,7 @@ impl MmaCost {
         Self {
             issues,
             issue_cycles,
-            slot_cycles: issues as f64 * cost::issue_cycles(target) * warps,
+            slot_cycles: (issues + moves) as f64 * cost::issue_cycles(target) * warps,
             traffic_cycles: cycles(wavefronts) + (read_cycles - hidden).max(0.0) + moved,
             cast_cycles: operations as f64 * target.costs.select.cycles * warps,
             operand_load_cycles: 0.0,
@@ -132,6 +137,20 @@ pub(super) fn limits(problem: &MmaProblem, target: &TargetDescription) -> Vec<u3
 
 fn words(layout: &LinearLayout, bits: u32) -> u64 {
     (u64::from(bits) << layout.in_bits(Dim::REGISTER)).div_ceil(32)
+}
+
+/// Returns the number of 32-bit registers of an operand that are moved between their load and the atom. A load of
+/// several registers, elements that are contiguous along the axis `contiguous` in memory, fills consecutive registers.
+/// If these are not consecutive in the operand of the atom, each is moved.
+fn moved_registers(layout: &LinearLayout, bits: u32, contiguous: Dim) -> u64 {
+    let Some(shift) = layout.outs().shift_of(contiguous) else { return 0 };
+    let columns = layout.columns_of(Dim::REGISTER);
+    let within_register = (32 / bits.min(32)).ilog2() as usize;
+    let is_run = |&(bit, column): &(usize, &u64)| *column == 1 << (shift + bit as u32);
+    let run = (0..layout.out_bits(contiguous)).take_while(|bit| columns.contains(&(1 << (shift + bit)))).count();
+    let in_order = columns.iter().enumerate().take_while(is_run).count();
+    // Elements that share a register are loaded together, or merged in any case.
+    if within_register <= in_order && in_order < run { words(layout, bits) } else { 0 }
 }
 
 /// Returns the number of bits of all distinct elements that one warp holds in this layout.

@@ -16,8 +16,9 @@ use super::{MmaCost, MmaError, MmaProblem, WarpPartition};
 /// Max cycles of the MMAs and casts of a listed alternative, as a multiple of the total cycles of the best plan.
 const SLOWEST: f64 = 2.0;
 
-/// Returns up to `most` MMA problems whose constraints each allow exactly one plan, other than `best`, with both
-/// operands in registers. They are sorted by the predicted time of MMAs and operand loads, the quickest first.
+/// Returns problems that each allow one plan other than `best` only, with both operands in registers: first `best` with
+/// each other order of K, then at most `most` other plans: the quickest by the predicted time of MMAs and operand loads,
+/// one of each warp partition, then the next quick ones.
 ///
 /// # Errors
 /// [`MmaError::Movement`], [`MmaError::Layout`].
@@ -28,12 +29,14 @@ pub fn mma_alternatives(
     context: PlanContext<'_>,
 ) -> Result<Vec<MmaProblem>, MmaError> {
     let limit = best.cost.cycles() * SLOWEST;
+    let mut own = ordered(best, context.target)?;
+    own.retain(|plan| !has_places_of(best, plan));
     let mut found: Vec<(f64, MmaPlan)> = Vec::new();
     let mut fed = [Vec::new(), Vec::new()];
     for atom in atoms(problem, context) {
         for plan in warp_partition(problem, &atom, limit, context.target) {
             for plan in ordered(&plan, context.target)? {
-                if has_places_of(best, &plan) {
+                if own.iter().chain([best]).any(|known| has_places_of(known, &plan)) {
                     continue;
                 }
                 match found.iter_mut().find(|(_, known)| has_places_of(known, &plan)) {
@@ -51,8 +54,17 @@ pub fn mma_alternatives(
         }
     }
     found.sort_by(|(one, _), (other, _)| one.total_cmp(other));
+    // The quickest plan of each warp partition comes first: the program around the dot may compute replicas of operands.
+    let mut partitions = Vec::new();
+    let is_later = |(_, plan): &(f64, MmaPlan)| {
+        let own = (plan.warps(), plan.is_transposed());
+        let is_known = partitions.contains(&own);
+        partitions.push(own);
+        is_known
+    };
+    found.sort_by_cached_key(is_later);
     found.truncate(most);
-    Ok(found.iter().map(|(_, plan)| plan.explicit_problem()).collect())
+    Ok(own.iter().chain(found.iter().map(|(_, plan)| plan)).map(MmaPlan::explicit_problem).collect())
 }
 
 /// Whether both plans give every lane the same elements of both operands and of the result, in any order of registers:
