@@ -4,7 +4,8 @@
 use tilewright_layout::{Bases, Dim, LayoutError, LinearLayout};
 use tilewright_target::{Completion, Instruction, InstructionKind, Operand, Queue, Semantics};
 
-const SOURCE: &str = "PTX ISA, cp.async: sizes, cache operators, ignore-src; cp.async.commit_group, cp.async.wait_group";
+const SOURCE: &str =
+    "PTX ISA, cp.async: sizes, cache operators, ignore-src; cp.async.commit_group, cp.async.wait_group";
 
 const LANES: u64 = 32;
 

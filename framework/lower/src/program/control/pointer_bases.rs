@@ -10,8 +10,8 @@ use tilewright_tile::{self as tile, Body, TileType, ValueOrigin};
 use super::super::error::Lowered;
 use super::super::lowered::{self, LoweredValue};
 use super::super::lowering::Lowering;
+use super::super::register_differences::RegisterDifferences;
 use super::super::scalar::add_elements;
-use super::carried_registers::CarriedRegisters;
 use super::pointer_sum::{Offset, PointerSum, Term};
 
 /// Least number of pointers that are carried as a base. Fewer take few registers, and a loop moves them while it waits
@@ -157,7 +157,7 @@ impl Lowering<'_> {
             (Some(stride), _) => (&b, stride),
             _ => return None,
         };
-        let differences = CarriedRegisters::of(&result.layout, self.axis_info.get(indices.value));
+        let differences = RegisterDifferences::of(&result.layout, self.axis_info.get(indices.value));
         let (first, _) = differences.source(*positions.first()?);
         let sources = positions.iter().map(|&position| differences.source(position));
         let multiple = |(from, multiple)| (from == first).then_some(Offset { unit: stride, multiple });

@@ -9,9 +9,6 @@ use std::collections::{HashMap, HashSet};
 
 use tilewright_kernel::{Builder, Value};
 
-use super::super::error::Lowered;
-use super::super::lowered::{self, LoweredValue};
-use super::super::lowering::Lowering;
 use super::super::register_differences::RegisterDifferences;
 use super::super::scalar::add_elements;
 
@@ -23,7 +20,7 @@ pub(in super::super) struct PointerSum {
     /// The bytes of a pointee.
     pub(super) bytes: u64,
     /// The pointers that are sums; the others differ from them by constants.
-    registers: RegisterDifferences,
+    pub(super) registers: RegisterDifferences,
     /// The terms, those with the fewest different offsets first.
     pub(super) terms: Vec<Term>,
 }
@@ -81,176 +78,4 @@ impl PointerSum {
         }
         self.registers.expand(builder, &pointers)
     }
-}
-
-impl Lowering<'_> {
-    /// Finds the arguments of a loop that it carries as one base, and emits their first bases. The loop starts with the
-    /// values `initial`, and an iteration yields `yielded`.
-    pub(super) fn find_pointer_bases(
-        &mut self,
-        arguments: &[tile::Value],
-        initial: &[tile::Value],
-        yielded: &[tile::Value],
-    ) -> Lowered<()> {
-        for ((&argument, &initial), &yielded) in arguments.iter().zip(initial).zip(yielded) {
-            let sum = self.pointer_sum(argument, initial, yielded)?;
-            match sum {
-                Some(sum) => self.pointer_bases.insert(argument, sum),
-                None => self.pointer_bases.remove(&argument),
-            };
-        }
-        Ok(())
-    }
-
-    fn pointer_sum(
-        &mut self,
-        argument: tile::Value,
-        initial: tile::Value,
-        yielded: tile::Value,
-    ) -> Lowered<Option<PointerSum>> {
-        let TileType::Pointer(pointer) = self.body.ty(argument).element() else { return Ok(None) };
-        let Some(bits) = pointer.pointee.element_bits() else { return Ok(None) };
-        let LoweredValue::Tensor(tensor) = self.lowered(initial)?.clone() else { return Ok(None) };
-        let layout = self.layout_of(argument)?;
-        if tensor.layout != layout || !self.is_moved_alike(argument, yielded) {
-            return Ok(None);
-        }
-        let registers = self.carried_registers(argument, &layout);
-        if registers.count() < LEAST_POINTERS {
-            return Ok(None);
-        }
-        let (bases, terms) = self.split_pointers(initial, registers.select(&tensor.values));
-        let needed = terms.iter().map(|term| term.registers(&self.builder)).sum::<usize>() + POINTER_REGISTERS;
-        let Some((&first, others)) = bases.split_first() else { return Ok(None) };
-        let is_less = needed * LEAST_GAIN <= registers.count() * POINTER_REGISTERS;
-        if others.iter().any(|&other| other != first) || !is_less {
-            return Ok(None);
-        }
-        let bytes = u64::from(bits.div_ceil(8));
-        let (shared, mut terms): (Vec<_>, Vec<_>) = terms.into_iter().partition(|one| one.count() == 1);
-        let mut base = first;
-        for term in shared {
-            base = term.0[0].add_to(&mut self.builder, base, bytes);
-        }
-        terms.sort_by_key(Term::count);
-        Ok(Some(PointerSum { base, bytes, registers, terms }))
-    }
-
-    /// Whether an iteration moves all pointers of a loop's argument by the same amount.
-    fn is_moved_alike(&self, argument: tile::Value, yielded: tile::Value) -> bool {
-        let is_equal = |&step: &tile::Value| {
-            let info = self.axis_info.get(step);
-            let sizes = self.body.ty(step).shape().unwrap_or_default();
-            info.is_some_and(|info| sizes.iter().enumerate().all(|(axis, &size)| info.axis(axis).constancy >= size))
-        };
-        steps_from(self.body, argument, yielded).is_some_and(|steps| steps.iter().all(is_equal))
-    }
-
-    /// Returns the base that a loop carries for a value of its argument; `None` if it carries no base. The value is
-    /// the argument plus the steps of an iteration, or else the one that the loop starts with.
-    pub(super) fn carried_base(&mut self, value: tile::Value, argument: tile::Value) -> Lowered<Option<Value>> {
-        let Some(sum) = self.pointer_bases.get(&argument) else { return Ok(None) };
-        let (mut base, bytes) = (sum.base, sum.bytes);
-        for step in steps_from(self.body, argument, value).unwrap_or_default() {
-            let step = match self.lowered(step)? {
-                LoweredValue::Tensor(tensor) => tensor.values.first().copied(),
-                _ => None,
-            };
-            base = step.map_or(base, |step| add_elements(&mut self.builder, base, step, bytes));
-        }
-        Ok(Some(base))
-    }
-
-    /// Emits the pointers of a loop's argument whose base is `base` from now on; `None` if the loop carries no base.
-    pub(super) fn expand_base(&mut self, argument: tile::Value, base: Value) -> Option<Vec<Value>> {
-        let sum = self.pointer_bases.get_mut(&argument)?;
-        sum.base = base;
-        Some(sum.expand(&mut self.builder))
-    }
-
-    /// Splits pointers, registers of the value `from`, into bases and offsets.
-    fn split_pointers(&self, from: tile::Value, pointers: Vec<Value>) -> (Vec<Value>, Vec<Term>) {
-        let mut terms = Vec::new();
-        let mut rest = Registers { value: from, registers: pointers };
-        while let Some(Operands { of: [base, offset], .. }) = self.operands_of(&rest, tt::ADDPTR) {
-            terms.extend(self.split_offsets(&offset));
-            rest = base;
-        }
-        (rest.registers, terms)
-    }
-
-    /// Splits offsets that are sums or products if the parts take fewer registers. Signed numbers are assumed not to
-    /// overflow, as by the axis information.
-    fn split_offsets(&self, undivided: &Registers) -> Vec<Term> {
-        let registers = |all: &[Term]| all.iter().map(|one| one.registers(&self.builder)).sum::<usize>();
-        let sum = self.operands_of(undivided, arith::ADDI);
-        let parts = sum.map(|sum| sum.of.iter().flat_map(|part| self.split_offsets(part)).collect());
-        let parts = parts.or_else(|| self.split_product(undivided));
-        let undivided = vec![Term::of(undivided.registers.iter().copied())];
-        parts.filter(|parts: &Vec<_>| registers(parts) < registers(&undivided)).unwrap_or(undivided)
-    }
-
-    /// Splits offsets that are indices times one stride, if the indices differ by constants: one product, and multiples
-    /// of the stride.
-    fn split_product(&self, undivided: &Registers) -> Option<Vec<Term>> {
-        let Operands { result, positions, of: [a, b] } = self.operands_of(undivided, arith::MULI)?;
-        let stride_of = |side: &Registers| {
-            side.registers.first().copied().filter(|first| side.registers.iter().all(|own| own == first))
-        };
-        let (indices, stride) = match (stride_of(&a), stride_of(&b)) {
-            (_, Some(stride)) => (&a, stride),
-            (Some(stride), _) => (&b, stride),
-            _ => return None,
-        };
-        let differences = RegisterDifferences::of(&result.layout, self.axis_info.get(indices.value));
-        let (first, _) = differences.source(*positions.first()?);
-        let sources = positions.iter().map(|&position| differences.source(position));
-        let multiple = |(from, multiple)| (from == first).then_some(Offset { unit: stride, multiple });
-        let multiples = sources.map(multiple).collect::<Option<Vec<_>>>()?;
-        let product = std::iter::repeat_n(result.values[first], positions.len());
-        Some(vec![Term::of(product), Term(multiples)])
-    }
-
-    /// Returns the operands of the operation `name` that defines registers of a tensor; `None` if another operation
-    /// does. Views, whose registers are those of their operand, are looked through.
-    fn operands_of(&self, of: &Registers, name: &str) -> Option<Operands<'_>> {
-        const VIEWS: [&str; 3] = [tt::BROADCAST, tt::EXPAND_DIMS, ttg::CONVERT_LAYOUT];
-        let mut value = of.value;
-        let op = loop {
-            let ValueOrigin::Result(op, _) = self.body.origin(value) else { return None };
-            if !VIEWS.contains(&self.body.op(op).name()) {
-                break op;
-            }
-            value = self.body.op(op).operands.first().copied()?;
-        };
-        if self.body.op(op).name() != name {
-            return None;
-        }
-        let values = |value: tile::Value| match self.lowered(value) {
-            Ok(LoweredValue::Tensor(tensor)) => Some(tensor),
-            _ => None,
-        };
-        let result = values(value)?;
-        let positions: HashMap<Value, usize> = result.values.iter().enumerate().map(|(at, &own)| (own, at)).collect();
-        let positions = of.registers.iter().map(|own| positions.get(own).copied()).collect::<Option<Vec<usize>>>()?;
-        let operand = |index: usize| {
-            let value = self.body.op(op).operands.get(index).copied()?;
-            let tensor = values(value).filter(|tensor| tensor.layout == result.layout)?;
-            Some(Registers { value, registers: positions.iter().map(|&at| tensor.values[at]).collect() })
-        };
-        Some(Operands { result, of: [operand(0)?, operand(1)?], positions })
-    }
-}
-
-/// Returns the offsets whose additions to the pointers `from` make the pointers `to`; `None` if `to` is no such sum.
-fn steps_from(body: &Body, from: tile::Value, to: tile::Value) -> Option<Vec<tile::Value>> {
-    let mut steps = Vec::new();
-    let mut value = to;
-    while value != from {
-        let ValueOrigin::Result(op, _) = body.origin(value) else { return None };
-        let (tt::ADDPTR, &[pointer, step]) = (body.op(op).name(), &body.op(op).operands[..]) else { return None };
-        steps.push(step);
-        value = pointer;
-    }
-    Some(steps)
 }
