@@ -19,7 +19,6 @@ leaves PTX and machine code in a folder; `--page` puts the tables into docs/resu
 import argparse
 import json
 import pathlib
-import re
 import statistics
 import subprocess
 import tempfile
@@ -29,7 +28,7 @@ from case_classes import class_rows, classify
 from machine_code import count_encoded, summarize
 from record import write_record
 from tables import put_tables, row
-from triton_code import PROCESSORS, assembler_version, compile_by_triton, find_assembler
+from triton_code import PROCESSORS, assembler_version, compile_by_triton, find_assembler, run_assembler
 
 Counts = dict[str, float]
 # The counts that are committed.
@@ -38,28 +37,21 @@ RECORDED = ("encoded", "registers", "spills")
 
 def assemble(ptx: pathlib.Path, target: str) -> Counts:
     """Counts of the machine code that the assembler makes of a text."""
-    assembler, disassembler = find_assembler()
-    cubin = ptx.with_suffix(".cubin")
-    command = [assembler, "-v", f"-arch={PROCESSORS[target]}", str(ptx), "-o", str(cubin)]
-    done = subprocess.run(command, check=False, capture_output=True, text=True)
-    if done.returncode != 0:
-        raise ValueError(f"ptxas: {done.stderr[:200]}")
-    code = subprocess.run([disassembler, "-c", str(cubin)], capture_output=True, text=True, check=True).stdout
+    cubin, resources = run_assembler(ptx, PROCESSORS[target])
+    code = subprocess.run([find_assembler()[1], "-c", str(cubin)], capture_output=True, text=True, check=True).stdout
     ptx.with_suffix(".sass").write_text(code)
-    resources = {"registers": r"Used (\d+) registers", "spills": r"(\d+) bytes spill"}
-    told = {name: sum(map(int, re.findall(pattern, done.stderr))) for name, pattern in resources.items()}
     counts, encoded = summarize(code, target), count_encoded(cubin.read_bytes())
     # All code of a kernel is reached but the branch to itself that ends it.
     if abs(counts["instructions"] - encoded) > 1:
         raise ValueError(f"the control-flow graph has {counts['instructions']} of {encoded} instructions")
-    return counts | {"encoded": encoded} | told
+    return counts | {"encoded": encoded} | resources
 
 
-def compile_own(command: str, target: str, case: pathlib.Path, folder: pathlib.Path) -> pathlib.Path:
-    """Our PTX of a case."""
+def compile_own(command: str, target: str, case: pathlib.Path, folder: pathlib.Path, *options: str) -> pathlib.Path:
+    """Our PTX of a case; `options` are further ones of the command."""
     launch = json.loads(case.with_suffix(".json").read_text())
     sizes = ["--warps", str(launch["num_warps"]), *(["--stages", str(launch["num_stages"])] if "num_stages" in launch else [])]
-    emitted = [command, "compile", "--target", target, "--opt", "3", *sizes, "--emit", "asm", str(case)]
+    emitted = [command, "compile", "--target", target, "--opt", "3", *sizes, *options, "--emit", "asm", str(case)]
     done = subprocess.run(emitted, check=False, capture_output=True, text=True)
     if done.returncode != 0:
         raise ValueError(f"ours: {done.stderr[:200]}")

@@ -34,6 +34,17 @@ def find_assembler() -> tuple[str, str]:
     return str(max(folder.glob("ptxas*"))), str(folder / "nvdisasm")
 
 
+def run_assembler(ptx: pathlib.Path, processor: str) -> tuple[pathlib.Path, dict[str, int]]:
+    """The machine code that the assembler makes of a text, beside it, and its registers and bytes of spills."""
+    cubin = ptx.with_suffix(".cubin")
+    command = [find_assembler()[0], "-v", f"-arch={processor}", str(ptx), "-o", str(cubin)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise ValueError(f"ptxas: {done.stderr[:200]}")
+    resources = {"registers": r"Used (\d+) registers", "spills": r"(\d+) bytes spill"}
+    return cubin, {name: sum(map(int, re.findall(pattern, done.stderr))) for name, pattern in resources.items()}
+
+
 def assembler_version() -> str:
     """The version of the assembler."""
     told = subprocess.run([find_assembler()[0], "--version"], capture_output=True, text=True, check=True).stdout
