@@ -1,4 +1,4 @@
-"""Tables of comparisons with Triton: in Markdown, printed or put into `docs/results.md`."""
+"""Tables of comparisons with Triton: in Markdown, printed or put into a page."""
 
 import pathlib
 
@@ -11,14 +11,14 @@ def row(*cells: object) -> str:
     return "| " + " | ".join(f"{cell:,}" if isinstance(cell, int) else str(cell) for cell in cells) + " |"
 
 
-def put_tables(tables: dict[str, list[str]], on_page: bool) -> None:
+def put_tables(tables: dict[str, list[str]], on_page: bool, page: pathlib.Path = PAGE) -> None:
     """Puts each table between its marks on the page, or prints all."""
     if not on_page:
         print("\n\n".join(f"{name}\n" + "\n".join(lines) for name, lines in tables.items()))
         return
-    text = PAGE.read_text()
+    text = page.read_text()
     for name, lines in tables.items():
         begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
         before, rest = text.split(begin)
         text = before + begin + "\n".join(lines) + "\n" + end + rest.split(end, 1)[1]
-    PAGE.write_text(text)
+    page.write_text(text)

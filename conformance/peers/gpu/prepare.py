@@ -19,7 +19,6 @@ import sys
 import tempfile
 from typing import Any
 
-from case_classes import classify
 from gpu.launch_data import encode_number, own_launch, triton_launch
 from machine_code_beside_triton import compile_own
 from record import VERSION
@@ -75,7 +74,7 @@ class Preparation:
     def build(self, file: pathlib.Path) -> dict[str, Any]:
         """A program with the code of both compilers, or the reasons why one has none."""
         case = json.loads(file.with_suffix(".json").read_text())
-        found = {"kernel": case.get("kernel", case["entry"]), "class": classify(file.read_text())}
+        found = {"kernel": case.get("kernel", case["entry"])}
         for side, build in (("ours", self.build_own), ("triton", self.build_triton)):
             try:
                 found[side] = build(file, case)

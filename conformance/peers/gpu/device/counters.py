@@ -6,6 +6,7 @@ import statistics
 from collections.abc import Iterator
 from typing import Any
 
+from find_tool import find_tool
 from items import Batch, Item, Results, read_lines
 
 METRICS = {
@@ -23,7 +24,7 @@ def count_kernels(folder: pathlib.Path, work: pathlib.Path, items: list[Item], p
     logs = work / "ncu{}.csv"
     batch = Batch("run_cases.py", work, folder=str(folder), repeats=0)
     options = ["--csv", "--print-units", "base", "--clock-control", "none", "--metrics", metrics]
-    batch.prefix = lambda start: ["ncu", *options, "--log-file", str(logs).format(start)]
+    batch.prefix = lambda start: [find_tool("ncu"), *options, "--log-file", str(logs).format(start)]
     results = batch.run([(*item, str(number)) for number in range(passes) for item in items], seconds)
     found: dict[Item, list[dict[str, float]]] = {}
     for start in range(len(list(work.glob("ncu*.csv")))):

@@ -70,6 +70,8 @@ class Run:
     def large(self, seconds: float) -> Any:
         """The large programs."""
         batch = Batch("run_large.py", self.work / "large", folder=str(HERE), launches=LAUNCHES)
+        # The first import of PyTorch may take long.
+        batch.quiet_seconds = 75
         sides = [{name for side, name in self.built("large") if side == one} for one in SIDES]
         items: list[Item] = [(name,) for name in self.index["large"] if all(name in built for built in sides)]
         return key_by_text(batch.run(items, seconds))

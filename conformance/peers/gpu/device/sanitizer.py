@@ -5,6 +5,7 @@ import pathlib
 import re
 from typing import Any
 
+from find_tool import find_tool
 from items import Batch, Item, Results
 
 SUMMARY = re.compile(r"(?:ERROR SUMMARY: (\d+) errors?|RACECHECK SUMMARY: (\d+) hazards?)")
@@ -21,7 +22,7 @@ def sanitize_shard(
 ) -> tuple[Results, str]:
     """The results of some items under a tool, and the tool's report."""
     batch = Batch("run_cases.py", work, folder=str(folder), repeats=0)
-    batch.prefix = lambda start: ["compute-sanitizer", "--tool", tool, "--log-file", str(work / f"log{start}.txt")]
+    batch.prefix = lambda start: [find_tool("compute-sanitizer"), "--tool", tool, "--log-file", str(work / f"log{start}.txt")]
     results = batch.run(items, seconds)
     return results, "\n".join(log.read_text(errors="replace") for log in sorted(work.glob("log*.txt")))
 

@@ -36,6 +36,7 @@ const WANTS: &[(&str, &str, &str)] = &[
     ("how-we-know.md", "cargo install", "the nightly toolchain and cargo-fuzz"),
     ("how-we-know.md", "cargo run", "the nightly toolchain and cargo-fuzz"),
     ("how-we-know.md", "cd framework", "the nightly toolchain and cargo-fuzz"),
+    ("gpu-machines.md", "PYTHONPATH=", "Triton's wheel"),
     ("gpu-machines.md", "scp", "a machine with a GPU"),
     ("gpu-machines.md", "ssh", "a machine with a GPU"),
     ("gpu-machines.md", "mkdir", "Slurm"),
