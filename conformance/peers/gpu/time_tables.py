@@ -113,6 +113,8 @@ def list_groups(results: dict[str, Any]) -> list[str]:
     pairs, lines = pair_large(results), []
     for group in (*LARGE_GROUPS, "all"):
         some = [pair for pair in pairs if group in (pair.group, "all")]
+        if not some:
+            continue
         mean = statistics.geometric_mean(pair.ratio for pair in some)
         lines.append(f"- {group}: {len(some)} programs, geometric mean {mean:.2f}, above {ABOVE}: {count_above(some)}")
     return lines
