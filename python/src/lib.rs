@@ -8,8 +8,21 @@ mod kernel;
 mod session;
 
 use pyo3::prelude::*;
-// The vendors' targets register themselves.
-use {tilewright_amd as _, tilewright_intel as _, tilewright_nvidia as _};
+use tilewright_plugin::{TablesOnly, VendorTarget, register_targets};
+// Registers its targets.
+use tilewright_intel as _;
+use {tilewright_amd_tables as amd, tilewright_nvidia_tables as nvidia};
+
+register_targets! {
+    plugin: "amd",
+    architectures: amd::ARCHITECTURES,
+    create: VendorTarget::<TablesOnly<amd::AmdTables>>::create,
+}
+register_targets! {
+    plugin: "nvidia",
+    architectures: nvidia::ARCHITECTURES,
+    create: VendorTarget::<TablesOnly<nvidia::NvidiaTables>>::create,
+}
 
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {

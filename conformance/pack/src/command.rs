@@ -2,10 +2,9 @@
 
 use std::io::Write;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use clap::Args;
-use tilewright_plugin::{Device, DeviceError, Target};
+use tilewright_plugin::{Device, DeviceError};
 
 use crate::{Pack, PackIndex, PackedCase, Played, TimingOptions, run_packed_case};
 
@@ -43,14 +42,17 @@ pub struct PlayCommand {
     results: Option<PathBuf>,
 }
 
-/// The exit status of a run that ends before any result, and the message for the user.
+/// Opens the devices of a pack's target; called once more after a launch that lost the device.
+pub type OpenDevices = Box<dyn Fn() -> Result<Vec<Box<dyn Device>>, DeviceError>>;
+
+/// The reason for an early exit: exit status and message.
 struct Stop(u8, String);
 
 impl PlayCommand {
-    /// Runs the cases of the pack, reports the results, and returns the exit status. `open` returns the target that the
-    /// pack's index describes; the cases run on the devices of this target.
-    pub fn run(&self, open: impl Fn(&PackIndex) -> Result<Arc<dyn Target>, String>) -> u8 {
-        match self.obey(open) {
+    /// Runs the cases of the pack, reports the results, and returns the exit status. `find` returns the function that
+    /// opens the devices of the pack's target.
+    pub fn run(&self, find: impl Fn(&PackIndex) -> Result<OpenDevices, String>) -> u8 {
+        match self.obey(find) {
             Ok(right) => u8::from(!right) * FAILED,
             Err(Stop(status, message)) => {
                 eprintln!("error: {message}");
@@ -59,11 +61,11 @@ impl PlayCommand {
         }
     }
 
-    fn obey(&self, open: impl Fn(&PackIndex) -> Result<Arc<dyn Target>, String>) -> Result<bool, Stop> {
+    fn obey(&self, find: impl Fn(&PackIndex) -> Result<OpenDevices, String>) -> Result<bool, Stop> {
         let pack = Pack::open(&self.folder).map_err(|error| Stop(USAGE, error.to_string()))?;
-        let target = open(&pack.index).map_err(|message| Stop(HARNESS, message))?;
+        let open = find(&pack.index).map_err(|message| Stop(HARNESS, message))?;
         if self.list_devices {
-            for device in devices(&*target)? {
+            for device in devices(&open)? {
                 println!("{}", device.name());
             }
             return Ok(true);
@@ -72,14 +74,14 @@ impl PlayCommand {
         if chosen.is_empty() {
             return Err(Stop(USAGE, "no case of the pack has one of these names".to_owned()));
         }
-        let mut device = self.device(&*target)?;
+        let mut device = self.device(&open, &pack.index)?;
         let mut played = Played::new(&pack.index, device.name());
         let timing = TimingOptions { warm_up: self.warm_up, repetitions: self.repetitions };
         for case in chosen {
             let (result, lost) = run_packed_case(&pack, case, &mut *device, timing);
             played.cases.push(result);
             if lost {
-                device = self.device(&*target)?;
+                device = self.device(&open, &pack.index)?;
             }
         }
         self.write_report(&played)?;
@@ -90,10 +92,10 @@ impl PlayCommand {
         self.names.is_empty() || self.names.iter().any(|name| case.name.starts_with(name.as_str()))
     }
 
-    fn device(&self, target: &dyn Target) -> Result<Box<dyn Device>, Stop> {
+    fn device(&self, open: &OpenDevices, index: &PackIndex) -> Result<Box<dyn Device>, Stop> {
         let expected = self.device.to_lowercase();
         let mut others = Vec::new();
-        for device in devices(target)? {
+        for device in devices(open)? {
             let name = device.name();
             if name.to_lowercase().contains(&expected) {
                 return Ok(device);
@@ -102,7 +104,7 @@ impl PlayCommand {
         }
         let there =
             if others.is_empty() { "there is none".to_owned() } else { format!("there are {}", others.join(", ")) };
-        let gpu_model = &target.description().gpu_model;
+        let gpu_model = &index.target.gpu_model;
         Err(Stop(HARNESS, format!("no device for {gpu_model} has `{}` in its name; {there}", self.device)))
     }
 
@@ -118,8 +120,8 @@ impl PlayCommand {
     }
 }
 
-fn devices(target: &dyn Target) -> Result<Vec<Box<dyn Device>>, Stop> {
-    target.devices().map_err(|error| {
+fn devices(open: &OpenDevices) -> Result<Vec<Box<dyn Device>>, Stop> {
+    open().map_err(|error| {
         let what = match error {
             DeviceError::NoRuntime(why) => format!("no device: {why}"),
             error => error.to_string(),

@@ -18,7 +18,7 @@ mod table;
 mod timing;
 mod write;
 
-pub use command::PlayCommand;
+pub use command::{OpenDevices, PlayCommand};
 pub use figure::Figure;
 pub use index::{
     File, LeftOut, Maker, PackIndex, PackedArgument, PackedBuffer, PackedCase, PackedCode, PackedExpectation,

@@ -37,9 +37,9 @@ pub fn cases() -> Result<Vec<LayoutCase>, Box<dyn Error>> {
 
 /// Calls `work` with the layout families of all vendors.
 pub fn with_all_families<T>(work: impl FnOnce(&dyn Families) -> T) -> T {
-    let nvidia = tilewright_nvidia::families::NvidiaFamilies::default();
-    let amd = tilewright_amd::families::AmdFamilies::default();
-    let intel = tilewright_intel::families::IntelFamilies::default();
+    let nvidia = tilewright_nvidia_tables::families::NvidiaFamilies::default();
+    let amd = tilewright_amd_tables::families::AmdFamilies::default();
+    let intel = tilewright_intel_tables::families::IntelFamilies::default();
     work(&FamilySet::new(vec![&Neutral, &nvidia, &amd, &intel]))
 }
 
@@ -50,7 +50,7 @@ pub fn with_all_families<T>(work: impl FnOnce(&dyn Families) -> T) -> T {
 pub fn target(name: &str) -> Result<Box<dyn Target>, Box<dyn Error>> {
     let catalogue = tilewright_targets::catalogue()?;
     let description = catalogue.get(name)?.clone();
-    if tilewright_nvidia::ARCHITECTURES.contains(&description.architecture.as_str()) {
+    if tilewright_nvidia_tables::ARCHITECTURES.contains(&description.architecture.as_str()) {
         return Ok(Box::new(tilewright_nvidia::NvidiaTarget::new(description)?));
     }
     Ok(Box::new(tilewright_amd::AmdTarget::new(description)?))

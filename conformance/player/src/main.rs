@@ -2,14 +2,10 @@
 //! drivers at run time and links no code generator; see `docs/gpu-machines.md`.
 
 use std::process::ExitCode;
-use std::sync::Arc;
 
 use clap::Parser;
-use conformance_pack::{PackIndex, PlayCommand};
-use tilewright_plugin::Registry;
-use tilewright_plugin::Target;
-// Imported so that the linker keeps the plugins and their targets are registered.
-use {tilewright_amd as _, tilewright_intel as _, tilewright_nvidia as _};
+use conformance_pack::{OpenDevices, PackIndex, PlayCommand};
+use {tilewright_amd_tables as amd, tilewright_intel_tables as intel, tilewright_nvidia_tables as nvidia};
 
 /// Runs the compiled cases of a pack on a GPU, compares their results, and times them.
 #[derive(Debug, Parser)]
@@ -24,9 +20,23 @@ struct Arguments {
 }
 
 fn main() -> ExitCode {
-    let registry = Registry::new();
-    let status = Arguments::parse().command.run(|index: &PackIndex| -> Result<Arc<dyn Target>, String> {
-        registry.target(&index.target).map_err(|error| error.to_string())
-    });
-    ExitCode::from(status)
+    ExitCode::from(Arguments::parse().command.run(find_vendor))
+}
+
+/// Returns the function by which the vendor of a pack's target opens devices.
+fn find_vendor(index: &PackIndex) -> Result<OpenDevices, String> {
+    let target = index.target.clone();
+    let serves = |architectures: &[&str]| architectures.contains(&target.architecture.as_str());
+    if serves(nvidia::ARCHITECTURES) {
+        let rows = nvidia::instructions::rows(&target.architecture);
+        return Ok(Box::new(move || tilewright_nvidia_device::devices(&target, &rows)));
+    }
+    if serves(amd::ARCHITECTURES) {
+        return Ok(Box::new(move || tilewright_amd_device::devices(&target.architecture)));
+    }
+    if serves(intel::ARCHITECTURES) {
+        return Ok(Box::new(move || tilewright_intel_device::devices(&target.gpu_model)));
+    }
+    let known = [nvidia::ARCHITECTURES, amd::ARCHITECTURES, intel::ARCHITECTURES].concat().join(", ");
+    Err(format!("target `{}`: no driver for architecture `{}`; there are {known}", target.name, target.architecture))
 }

@@ -1,8 +1,8 @@
-//! Tests that the program that runs packs is one file: built alone it links no code generator and no plugin, and it
-//! runs in an empty environment.
+//! Tests that the program that runs packs is one file: it links no code generator and no plugin, and it runs in an empty
+//! environment.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output};
 
 fn cargo(arguments: &[&str]) -> Output {
@@ -19,7 +19,8 @@ fn it_depends_on_drivers_and_on_no_code_generator() {
     let output = cargo(&["tree", "--package", "conformance-player", "--edges", "normal,build", "--prefix", "none"]);
     let tree = text(&output.stdout);
     assert!(output.status.success(), "{}", text(&output.stderr));
-    for needed in ["tilewright-nvidia v", "tilewright-amd v", "tilewright-intel v", "cudarc v", "cl3 v"] {
+    let devices = ["tilewright-nvidia-device v", "tilewright-amd-device v", "tilewright-intel-device v"];
+    for needed in devices.into_iter().chain(["cudarc v", "cl3 v"]) {
         assert!(tree.contains(needed), "`{needed}` is missing:\n{tree}");
     }
     for unwanted in [
@@ -27,6 +28,9 @@ fn it_depends_on_drivers_and_on_no_code_generator() {
         "inkwell",
         "llvm-sys",
         "tempfile",
+        "tilewright-nvidia v",
+        "tilewright-amd v",
+        "tilewright-intel v",
         "tilewright-nvidia-plugin",
         "tilewright-amd-plugin",
         "tilewright-intel-plugin",
@@ -35,31 +39,11 @@ fn it_depends_on_drivers_and_on_no_code_generator() {
     }
 }
 
-/// Builds the program alone, since a build of the whole workspace enables all features of the vendors' crates. No
-/// optimisation, since all dependencies are built again. Other tests build out-of-tree plugins in the same target
-/// directory, so that dependencies are shared. Returns the program's path.
-fn built_alone() -> PathBuf {
-    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let mut command = Command::new(env!("CARGO"));
-    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("outside/target");
-    command.args(["build", "--offline", "--package", "conformance-player", "--target-dir"]).arg(target);
-    command.args(["--message-format", "json-render-diagnostics"]);
-    command.envs([("CARGO_PROFILE_DEV_OPT_LEVEL", "0"), ("CARGO_INCREMENTAL", "0")]).current_dir(workspace);
-    let output = command.output().expect("cargo starts");
-    assert!(output.status.success(), "{}", text(&output.stderr));
-    let lines = text(&output.stdout);
-    let mut executables = lines.lines().filter_map(|line| {
-        let message: serde_json::Value = serde_json::from_str(line).ok()?;
-        message["executable"].as_str().map(PathBuf::from)
-    });
-    executables.next_back().expect("an executable")
-}
-
 #[test]
-fn built_alone_it_is_one_file_that_runs_in_an_empty_environment() {
+fn it_is_one_file_that_runs_in_an_empty_environment() {
     let folder = tempfile::tempdir().expect("a folder");
     let program = folder.path().join("conformance-run");
-    fs::copy(built_alone(), &program).expect("it is copied");
+    fs::copy(env!("CARGO_BIN_EXE_conformance-run"), &program).expect("it is copied");
     let output = Command::new("ldd").arg(&program).output().expect("ldd, of the C library's package");
     let libraries = text(&output.stdout);
     assert!(libraries.contains("libc.so"), "{libraries}{}", text(&output.stderr));
@@ -80,4 +64,28 @@ fn built_alone_it_is_one_file_that_runs_in_an_empty_environment() {
     assert_eq!(output.status.code(), Some(0), "{played:#}");
     let cases = played["cases"].as_array().expect("cases");
     assert!(!cases.is_empty() && cases.iter().all(|case| case["status"] == "pass"), "{played:#}");
+}
+
+/// The virtual device serves sm_80. Other architectures have drivers of other vendors, which a machine may lack, or none.
+#[test]
+fn a_target_has_the_devices_of_its_vendor() {
+    let pack = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/pack");
+    let folder = tempfile::tempdir().expect("a folder");
+    let index = fs::read_to_string(pack.join("index.json")).expect("the index");
+    fs::copy(pack.join("buffers.bin"), folder.path().join("buffers.bin")).expect("it is copied");
+    let drivers: [(&str, &[&str]); 4] =
+        [("sm_80", &[]), ("gfx90a", &["libamdhip64"]), ("pvc", &["OpenCL", "libze_loader"]), ("gfx0", &[])];
+    for (architecture, libraries) in drivers {
+        let index = index.replace("\"architecture\":\"sm_80\"", &format!("\"architecture\":\"{architecture}\""));
+        fs::write(folder.path().join("index.json"), index).expect("it is written");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_conformance-run"));
+        let output = command.arg(folder.path()).arg("--list-devices").output().expect("it starts");
+        let (listed, error) = (text(&output.stdout), text(&output.stderr));
+        match architecture {
+            "sm_80" => assert!(listed.contains("virtual PTX"), "{listed}{error}"),
+            "gfx0" => assert!(error.contains("no driver for architecture `gfx0`; there are sm_75, "), "{error}"),
+            _ if output.status.success() => assert!(!listed.contains("virtual PTX"), "{listed}"),
+            _ => assert!(error.contains("no device: ") && libraries.iter().any(|library| error.contains(library)), "{error}"),
+        }
+    }
 }

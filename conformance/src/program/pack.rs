@@ -1,11 +1,10 @@
 //! Subcommands that write a pack (a folder of compiled cases) and that run one.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use conformance_pack::{Maker, PackIndex, Packed, VERSION, Writer};
+use conformance_pack::{Maker, OpenDevices, PackIndex, Packed, VERSION, Writer};
 use tilewright_kernel::Module;
-use tilewright_plugin::{CompileError, CompileOptions, Target};
+use tilewright_plugin::{CompileError, CompileOptions};
 
 use super::arguments::{Choice, Which};
 use super::choose::{Chosen, chosen_targets, context, narrow_choice};
@@ -53,9 +52,10 @@ impl Suite {
 
     /// Runs a pack on a device of its target, through the plugin that serves the target on this machine.
     pub(super) fn play(&self, command: &conformance_pack::PlayCommand, plugins: &[PathBuf]) -> Exit {
-        let status = command.run(|index: &PackIndex| -> Result<Arc<dyn Target>, String> {
+        let status = command.run(|index: &PackIndex| -> Result<OpenDevices, String> {
             let targets = (self.targets)(plugins, OUTSIDE_OF_CASES).map_err(|error| error.to_string())?;
-            targets.open(&index.target.name).map_err(|error| error.to_string())
+            let target = targets.open(&index.target.name).map_err(|error| error.to_string())?;
+            Ok(Box::new(move || target.devices()))
         });
         match status {
             0 => Exit::Ok,

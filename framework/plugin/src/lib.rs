@@ -67,7 +67,7 @@ pub use load_error::LoadError;
 pub use manifest::{MANIFEST_SUFFIX, Manifest};
 pub use message::read_every_message;
 pub use registry::{Duplicate, Plugin, PluginOrigin, RefusedPlugin, Registry, RegistryError};
-pub use vendor::{InstructionGroup, Vendor, VendorTarget, instruction_table};
+pub use vendor::{InstructionGroup, TablesOnly, Vendor, VendorTables, VendorTarget, instruction_table};
 pub use vendor_target::{CompileError, Target};
 
 /// The crates that a plugin needs, re-exported so that it depends on this crate alone.

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::marker::PhantomData;
 use std::sync::OnceLock;
 
 use crate::{Artifact, CompileError, CompileOptions, Device, DeviceError, FactoryError, Target};
@@ -24,9 +25,8 @@ pub fn instruction_table(groups: &[InstructionGroup], architecture: &str) -> Vec
     groups.iter().flat_map(|group| (group.rows)(architecture)).collect()
 }
 
-/// The families, instructions, compiler and devices that all targets of a vendor share; [`VendorTarget`] makes a
-/// [`Target`] of them.
-pub trait Vendor: Send + Sync + 'static {
+/// The layout families and instructions that all targets of a vendor share.
+pub trait VendorTables: Send + Sync + 'static {
     /// The names of the vendor's architectures, as target files spell them.
     const ARCHITECTURES: &'static [&'static str];
 
@@ -41,21 +41,24 @@ pub trait Vendor: Send + Sync + 'static {
 
     /// Returns the instructions that an architecture has in hardware but not in the instruction table.
     fn unused_instructions(architecture: &str) -> Vec<UnusedInstruction>;
+}
 
-    /// Compiles a module; see [`Target::compile`]. Fails in a build without a code generator.
+/// The tables, the compiler and the devices that all targets of a vendor share; [`VendorTarget`] makes a [`Target`] of
+/// them.
+pub trait Vendor: Send + Sync + 'static {
+    /// The vendor's layout families and instructions.
+    type Tables: VendorTables;
+
+    /// Compiles a module; see [`Target::compile`].
     ///
     /// # Errors
     /// [`CompileError`].
     fn compile(
-        _description: &TargetDescription,
-        _rows: &[Instruction],
-        _module: &Module,
-        _options: &CompileOptions,
-    ) -> Result<Artifact, CompileError> {
-        Err(CompileError::Unsupported(
-            "this build generates no code: it was built without the feature `codegen`".to_owned(),
-        ))
-    }
+        description: &TargetDescription,
+        rows: &[Instruction],
+        module: &Module,
+        options: &CompileOptions,
+    ) -> Result<Artifact, CompileError>;
 
     /// Opens the target's devices; see [`Target::devices`].
     ///
@@ -64,10 +67,38 @@ pub trait Vendor: Send + Sync + 'static {
     fn devices(description: &TargetDescription, rows: &[Instruction]) -> Result<Vec<Box<dyn Device>>, DeviceError>;
 }
 
+/// A vendor's tables without its compiler and devices, for programs that plan and emulate: compilation and devices are
+/// errors.
+#[derive(Debug)]
+pub struct TablesOnly<T>(PhantomData<T>);
+
+impl<T: VendorTables> Vendor for TablesOnly<T> {
+    type Tables = T;
+
+    fn compile(
+        description: &TargetDescription,
+        _rows: &[Instruction],
+        _module: &Module,
+        _options: &CompileOptions,
+    ) -> Result<Artifact, CompileError> {
+        let architecture = &description.architecture;
+        Err(CompileError::Unsupported(format!(
+            "this program has no code generator for `{architecture}`: load a plugin that serves it"
+        )))
+    }
+
+    fn devices(description: &TargetDescription, _rows: &[Instruction]) -> Result<Vec<Box<dyn Device>>, DeviceError> {
+        let architecture = &description.architecture;
+        Err(DeviceError::NoRuntime(format!(
+            "this program opens no devices of `{architecture}`: load a plugin that serves it"
+        )))
+    }
+}
+
 /// One target of a vendor. It builds its instruction table on first use.
 pub struct VendorTarget<V: Vendor> {
     description: TargetDescription,
-    families: V::Families,
+    families: <V::Tables as VendorTables>::Families,
     instructions: OnceLock<Vec<Instruction>>,
     unused: OnceLock<Vec<UnusedInstruction>>,
 }
@@ -84,15 +115,15 @@ impl<V: Vendor> VendorTarget<V> {
     /// # Errors
     /// [`FactoryError::Description`] if the vendor does not serve the architecture.
     pub fn new(description: TargetDescription) -> Result<Self, FactoryError> {
-        if !V::ARCHITECTURES.contains(&description.architecture.as_str()) {
+        if !V::Tables::ARCHITECTURES.contains(&description.architecture.as_str()) {
             return Err(FactoryError::Description(format!(
                 "architecture `{}` of target `{}`; this plugin serves {}",
                 description.architecture,
                 description.name,
-                V::ARCHITECTURES.join(", ")
+                V::Tables::ARCHITECTURES.join(", ")
             )));
         }
-        let families = V::families(&description.architecture);
+        let families = V::Tables::families(&description.architecture);
         Ok(Self { description, families, instructions: OnceLock::new(), unused: OnceLock::new() })
     }
 
@@ -116,21 +147,21 @@ impl<V: Vendor> Target for VendorTarget<V> {
     }
 
     fn instructions(&self) -> &[Instruction] {
-        self.instructions.get_or_init(|| instruction_table(V::INSTRUCTIONS, &self.description.architecture))
+        self.instructions.get_or_init(|| instruction_table(V::Tables::INSTRUCTIONS, &self.description.architecture))
     }
 
     fn instruction_table(&self) -> Result<Cow<'_, [Instruction]>, FactoryError> {
-        let build_table = || instruction_table(V::INSTRUCTIONS, &self.description.architecture).into();
+        let build_table = || instruction_table(V::Tables::INSTRUCTIONS, &self.description.architecture).into();
         Ok(self.instructions.get().map_or_else(build_table, |rows| rows.as_slice().into()))
     }
 
     fn instructions_of(&self, kind: InstructionKind) -> Result<Cow<'_, [Instruction]>, FactoryError> {
-        let groups = V::INSTRUCTIONS.iter().filter(|group| group.kind == kind);
+        let groups = V::Tables::INSTRUCTIONS.iter().filter(|group| group.kind == kind);
         Ok(groups.flat_map(|group| (group.rows)(&self.description.architecture)).collect())
     }
 
     fn unused_instructions(&self) -> &[UnusedInstruction] {
-        self.unused.get_or_init(|| V::unused_instructions(&self.description.architecture))
+        self.unused.get_or_init(|| V::Tables::unused_instructions(&self.description.architecture))
     }
 
     fn compile(&self, module: &Module, options: &CompileOptions) -> Result<Artifact, CompileError> {

@@ -1,15 +1,9 @@
 //! The targets of this vendor: GPUs, each with layout families, instructions and code generation.
 
-use super::architectures::ARCHITECTURES;
-use super::device;
-use super::families::AmdFamilies;
-use super::instructions::{INSTRUCTIONS, unused};
-#[cfg(feature = "codegen")]
+use tilewright_amd_tables::{ARCHITECTURES, AmdTables};
 use tilewright_kernel::Module;
-#[cfg(feature = "codegen")]
-use tilewright_plugin::{Artifact, CompileError, CompileOptions};
-use tilewright_plugin::{Device, DeviceError, InstructionGroup, VendorTarget};
-use tilewright_target::{Instruction, TargetDescription, UnusedInstruction};
+use tilewright_plugin::{Artifact, CompileError, CompileOptions, Device, DeviceError, Vendor, VendorTarget};
+use tilewright_target::{Instruction, TargetDescription};
 
 tilewright_plugin::register_targets! { plugin: "amd", architectures: ARCHITECTURES, create: AmdTarget::create }
 
@@ -20,20 +14,9 @@ pub type AmdTarget = VendorTarget<Amd>;
 #[derive(Debug)]
 pub enum Amd {}
 
-impl tilewright_plugin::Vendor for Amd {
-    const ARCHITECTURES: &'static [&'static str] = ARCHITECTURES;
-    const INSTRUCTIONS: &'static [InstructionGroup] = INSTRUCTIONS;
-    type Families = AmdFamilies;
+impl Vendor for Amd {
+    type Tables = AmdTables;
 
-    fn families(architecture: &str) -> AmdFamilies {
-        AmdFamilies::of(architecture)
-    }
-
-    fn unused_instructions(architecture: &str) -> Vec<UnusedInstruction> {
-        unused(architecture)
-    }
-
-    #[cfg(feature = "codegen")]
     fn compile(
         description: &TargetDescription,
         rows: &[Instruction],
@@ -44,6 +27,6 @@ impl tilewright_plugin::Vendor for Amd {
     }
 
     fn devices(description: &TargetDescription, _: &[Instruction]) -> Result<Vec<Box<dyn Device>>, DeviceError> {
-        device::devices(&description.architecture)
+        tilewright_amd_device::devices(&description.architecture)
     }
 }

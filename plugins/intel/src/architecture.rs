@@ -1,6 +1,6 @@
 //! Properties of Intel GPU architectures on which code generation depends.
 
-use super::ARCHITECTURES;
+use tilewright_intel_tables::ARCHITECTURES;
 
 /// One Intel GPU architecture, with the properties on which code generation depends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,15 +1,9 @@
 //! The targets of this vendor: GPUs, each with layout families, instructions and code generation.
 
-use super::architectures::ARCHITECTURES;
-use super::device;
-use super::families::IntelFamilies;
-use super::instructions::{INSTRUCTIONS, unused};
-#[cfg(feature = "codegen")]
+use tilewright_intel_tables::{ARCHITECTURES, IntelTables};
 use tilewright_kernel::Module;
-#[cfg(feature = "codegen")]
-use tilewright_plugin::{Artifact, CompileError, CompileOptions};
-use tilewright_plugin::{Device, DeviceError, InstructionGroup, VendorTarget};
-use tilewright_target::{Instruction, TargetDescription, UnusedInstruction};
+use tilewright_plugin::{Artifact, CompileError, CompileOptions, Device, DeviceError, Vendor, VendorTarget};
+use tilewright_target::{Instruction, TargetDescription};
 
 tilewright_plugin::register_targets! { plugin: "intel", architectures: ARCHITECTURES, create: IntelTarget::create }
 
@@ -20,20 +14,9 @@ pub type IntelTarget = VendorTarget<Intel>;
 #[derive(Debug)]
 pub enum Intel {}
 
-impl tilewright_plugin::Vendor for Intel {
-    const ARCHITECTURES: &'static [&'static str] = ARCHITECTURES;
-    const INSTRUCTIONS: &'static [InstructionGroup] = INSTRUCTIONS;
-    type Families = IntelFamilies;
+impl Vendor for Intel {
+    type Tables = IntelTables;
 
-    fn families(architecture: &str) -> IntelFamilies {
-        IntelFamilies::of(architecture)
-    }
-
-    fn unused_instructions(architecture: &str) -> Vec<UnusedInstruction> {
-        unused(architecture)
-    }
-
-    #[cfg(feature = "codegen")]
     fn compile(
         description: &TargetDescription,
         rows: &[Instruction],
@@ -44,6 +27,6 @@ impl tilewright_plugin::Vendor for Intel {
     }
 
     fn devices(description: &TargetDescription, _: &[Instruction]) -> Result<Vec<Box<dyn Device>>, DeviceError> {
-        device::devices(&description.gpu_model)
+        tilewright_intel_device::devices(&description.gpu_model)
     }
 }

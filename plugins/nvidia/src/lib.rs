@@ -1,14 +1,7 @@
-//! The NVIDIA plugin as a library: layout families, instructions and code generation for NVIDIA GPUs.
+//! The NVIDIA plugin as a library: its targets, and code generation for NVIDIA GPUs.
 
-mod architectures;
-#[cfg(feature = "codegen")]
 mod compile;
-pub mod device;
-pub mod families;
-pub mod instructions;
-#[cfg(feature = "codegen")]
 pub mod object;
 mod target;
 
-pub use architectures::ARCHITECTURES;
 pub use target::{Nvidia, NvidiaTarget};

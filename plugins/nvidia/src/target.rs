@@ -1,15 +1,9 @@
 //! The targets of this vendor: GPUs, each with layout families, instructions and code generation.
 
-use super::architectures::ARCHITECTURES;
-use super::device;
-use super::families::NvidiaFamilies;
-use super::instructions::{INSTRUCTIONS, unused};
-#[cfg(feature = "codegen")]
 use tilewright_kernel::Module;
-#[cfg(feature = "codegen")]
-use tilewright_plugin::{Artifact, CompileError, CompileOptions};
-use tilewright_plugin::{Device, DeviceError, InstructionGroup, VendorTarget};
-use tilewright_target::{Instruction, TargetDescription, UnusedInstruction};
+use tilewright_nvidia_tables::{ARCHITECTURES, NvidiaTables};
+use tilewright_plugin::{Artifact, CompileError, CompileOptions, Device, DeviceError, Vendor, VendorTarget};
+use tilewright_target::{Instruction, TargetDescription};
 
 tilewright_plugin::register_targets! { plugin: "nvidia", architectures: ARCHITECTURES, create: NvidiaTarget::create }
 
@@ -20,20 +14,9 @@ pub type NvidiaTarget = VendorTarget<Nvidia>;
 #[derive(Debug)]
 pub enum Nvidia {}
 
-impl tilewright_plugin::Vendor for Nvidia {
-    const ARCHITECTURES: &'static [&'static str] = ARCHITECTURES;
-    const INSTRUCTIONS: &'static [InstructionGroup] = INSTRUCTIONS;
-    type Families = NvidiaFamilies;
+impl Vendor for Nvidia {
+    type Tables = NvidiaTables;
 
-    fn families(architecture: &str) -> NvidiaFamilies {
-        NvidiaFamilies::of(architecture)
-    }
-
-    fn unused_instructions(architecture: &str) -> Vec<UnusedInstruction> {
-        unused(architecture)
-    }
-
-    #[cfg(feature = "codegen")]
     fn compile(
         description: &TargetDescription,
         rows: &[Instruction],
@@ -44,6 +27,6 @@ impl tilewright_plugin::Vendor for Nvidia {
     }
 
     fn devices(description: &TargetDescription, rows: &[Instruction]) -> Result<Vec<Box<dyn Device>>, DeviceError> {
-        device::devices(description, rows)
+        tilewright_nvidia_device::devices(description, rows)
     }
 }

@@ -8,7 +8,7 @@ use crate::prelude::*;
 
 /// Checks, for each group of a vendor's instruction table, that all its instructions have the group's kind.
 #[track_caller]
-pub fn groups_have_one_kind<V: tilewright_plugin::Vendor>() {
+pub fn groups_have_one_kind<V: tilewright_plugin::VendorTables>() {
     for architecture in V::ARCHITECTURES {
         for group in V::INSTRUCTIONS {
             let other = (group.rows)(architecture).into_iter().find(|row| row.kind != group.kind);

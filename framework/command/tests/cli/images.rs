@@ -64,6 +64,12 @@ fn the_framework_knows_neither_llvm_nor_a_vendor() {
     assert!(found.contains(&"libloading".to_owned()), "what it does depend on is listed: {found:?}");
     let wrong: Vec<_> = found.iter().filter(|name| names_llvm_or_a_vendor(name)).collect();
     assert!(wrong.is_empty(), "{wrong:?}");
+    // The Python package has tables of vendors, and no LLVM.
+    let of_package = dependencies("tilewright-python");
+    assert!(of_package.contains(&"tilewright_nvidia_tables".to_owned()), "{of_package:?}");
+    let wrong: Vec<_> =
+        of_package.iter().filter(|name| ["tilewright_llvm", "inkwell"].contains(&name.as_str())).collect();
+    assert!(wrong.is_empty(), "{wrong:?}");
     // The same check finds both crates in a plugin.
     let of_vendor = dependencies("tilewright-nvidia");
     for name in ["tilewright_nvidia", "tilewright_llvm", "inkwell"] {

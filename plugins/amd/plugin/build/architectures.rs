@@ -1,1 +1,1 @@
-../../src/architectures.rs
+../../tables/src/architectures.rs

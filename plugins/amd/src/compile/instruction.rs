@@ -10,7 +10,7 @@ use tilewright_llvm::{CallOperand, Emitter};
 use tilewright_plugin::CompileError;
 use tilewright_target::{Instruction, InstructionKind, Operand, Semantics};
 
-use crate::instructions::had_by_first_generations;
+use tilewright_amd_tables::instructions::had_by_first_generations;
 
 /// One argument of an LLVM intrinsic: a matrix operand, or a modifier of the instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,8 +6,8 @@
 use inkwell::OptimizationLevel;
 use inkwell::context::Context;
 use inkwell::targets::{CodeModel, FileType, InitializationConfig, RelocMode, Target, TargetMachine, TargetTriple};
-use tilewright_amd::ARCHITECTURES;
-use tilewright_amd::instructions::rows;
+use tilewright_amd_tables::ARCHITECTURES;
+use tilewright_amd_tables::instructions::rows;
 use tilewright_vendor_testkit::prelude::*;
 use tilewright_vendor_testkit::rows::register;
 

@@ -3,7 +3,8 @@
 
 use crate::targets::target as target_of;
 use object::{Object, ObjectSymbol};
-use tilewright_amd::{ARCHITECTURES, AmdTarget};
+use tilewright_amd::AmdTarget;
+use tilewright_amd_tables::ARCHITECTURES;
 use tilewright_vendor_testkit::kernels;
 use tilewright_vendor_testkit::kernels::{count, lines_of, module, target};
 use tilewright_vendor_testkit::prelude::*;

@@ -1,5 +1,4 @@
 //! HIP devices. On machines without devices, the error is tested.
-#![cfg(feature = "drivers")]
 
 use crate::targets::target;
 use tilewright_vendor_testkit::prelude::*;

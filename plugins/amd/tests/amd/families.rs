@@ -1,8 +1,8 @@
 //! The families of this plugin compared with known answers, and with arbitrary parameters.
 
 use serde_json::Value;
-use tilewright_amd::families::AmdFamilies;
-use tilewright_amd::instructions::rows;
+use tilewright_amd_tables::families::AmdFamilies;
+use tilewright_amd_tables::instructions::rows;
 use tilewright_testkit::known_answers::{all_agree, chain, check_layout};
 use tilewright_vendor_testkit::prelude::*;
 use tilewright_vendor_testkit::rows::samples_are_layouts;
@@ -70,5 +70,5 @@ fn families() -> AmdFamilies {
 
 #[test]
 fn groups_of_the_instruction_table_have_one_kind() {
-    tilewright_vendor_testkit::rows::groups_have_one_kind::<tilewright_amd::Amd>();
+    tilewright_vendor_testkit::rows::groups_have_one_kind::<tilewright_amd_tables::AmdTables>();
 }

@@ -1,8 +1,8 @@
 //! The instruction table of this plugin compared with AMD's calculator and with the plugin's layout families.
 
 use serde_json::Value;
-use tilewright_amd::families::AmdFamilies;
-use tilewright_amd::instructions::{rows, unused};
+use tilewright_amd_tables::families::AmdFamilies;
+use tilewright_amd_tables::instructions::{rows, unused};
 use tilewright_testkit::known_answers::numbers;
 use tilewright_vendor_testkit::prelude::*;
 use tilewright_vendor_testkit::rows::{of_family, register};

@@ -2,8 +2,9 @@
 //! assembler and linker accept the code, and the emulator computes the instruction's result.
 #![allow(clippy::unwrap_used)]
 
-use tilewright_amd::instructions::rows;
-use tilewright_amd::{ARCHITECTURES, AmdTarget};
+use tilewright_amd::AmdTarget;
+use tilewright_amd_tables::ARCHITECTURES;
+use tilewright_amd_tables::instructions::rows;
 use tilewright_vendor_testkit::kernels;
 use tilewright_vendor_testkit::kernels::{lines_of, module};
 use tilewright_vendor_testkit::prelude::*;

@@ -1,6 +1,6 @@
 //! Notations of this plugin's families: attribute text as Triton 3.9.0 prints it, JSON, and the laws between them.
 
-use tilewright_amd::families::AmdFamilies;
+use tilewright_amd_tables::families::AmdFamilies;
 use tilewright_testkit::notation;
 use tilewright_vendor_testkit::prelude::*;
 

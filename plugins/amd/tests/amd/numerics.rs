@@ -1,6 +1,6 @@
 //! Numerics of `mfma` and `wmma` compared with publications.
 
-use tilewright_amd::instructions::rows;
+use tilewright_amd_tables::instructions::rows;
 use tilewright_target::{Numerics, Summation};
 use tilewright_vendor_testkit::prelude::*;
 

@@ -1,6 +1,6 @@
 //! Parameters of this plugin's families: errors name the parameter, and nothing panics.
 
-use tilewright_amd::families::AmdFamilies;
+use tilewright_amd_tables::families::AmdFamilies;
 use tilewright_testkit::any_parameters;
 use tilewright_testkit::any_parameters::{Kind, Signature};
 use tilewright_vendor_testkit::parameters;

@@ -2,7 +2,7 @@
 //! attribute, and with the rule stated there.
 #![allow(clippy::unwrap_used)]
 
-use tilewright_amd::families::AmdFamilies;
+use tilewright_amd_tables::families::AmdFamilies;
 use tilewright_layout::spec_from_json;
 use tilewright_vendor_testkit::prelude::*;
 

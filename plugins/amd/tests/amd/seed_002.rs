@@ -1,7 +1,7 @@
 //! Triton Bespoke Layouts: the result of one 16x16x16 matrix instruction, plain and
 //! transposed, and the operands of a 64x64x64 dot with eight adjacent elements of K.
 
-use tilewright_amd::families::AmdFamilies;
+use tilewright_amd_tables::families::AmdFamilies;
 use tilewright_vendor_testkit::prelude::*;
 
 fn layout(text: &str, shape: [u64; 2]) -> LinearLayout {

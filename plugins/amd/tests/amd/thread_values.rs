@@ -2,7 +2,7 @@
 //! another notation, and those of AMD's libraries.
 
 use serde_json::Value;
-use tilewright_amd::instructions::rows;
+use tilewright_amd_tables::instructions::rows;
 use tilewright_vendor_testkit::prelude::*;
 use tilewright_vendor_testkit::rows::register;
 

@@ -2,7 +2,7 @@
 
 use crate::CALCULATED;
 use serde_json::Value;
-use tilewright_amd::instructions::unused;
+use tilewright_amd_tables::instructions::unused;
 use tilewright_vendor_testkit::prelude::*;
 
 pub fn sparse_instructions_are_those_of_the_calculator() {

@@ -7,11 +7,11 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use tilewright_amd::families::AmdFamilies;
+use tilewright_amd_tables::families::AmdFamilies;
 use tilewright_dialects::all;
 use tilewright_layout::FamilySet;
 use tilewright_layout::families::Neutral;
-use tilewright_nvidia::families::NvidiaFamilies;
+use tilewright_nvidia_tables::families::NvidiaFamilies;
 use tilewright_tile::{text, verify_with};
 
 fn corpus() -> PathBuf {

@@ -157,7 +157,7 @@ impl Emitter {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::instructions::rows;
+    use tilewright_intel_tables::instructions::rows;
 
     #[test]
     fn builtins_have_the_names_of_the_extension() {

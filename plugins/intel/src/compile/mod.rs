@@ -38,8 +38,8 @@ use tilewright_plugin::{Artifact, CompileError, CompileOptions, Emit, Payload};
 use tilewright_target::{Instruction, TargetDescription};
 
 use crate::Architecture;
-use crate::register_mode::needs_large_mode;
 use emit::Emitter;
+use tilewright_intel_device::needs_large_mode;
 
 /// The target of a compilation: its description, instruction table and architecture.
 #[derive(Clone, Copy)]

@@ -13,7 +13,7 @@ use tilewright_plugin::{CompileError, ExternalTool, ToolError};
 
 use super::offline_reads::with_own_reads;
 use crate::Architecture;
-use crate::register_mode::LARGE_BY_OPENCL;
+use tilewright_intel_device::LARGE_BY_OPENCL;
 
 /// The external tool `ocloc`, Intel's offline compiler.
 pub const OCLOC: ExternalTool = ExternalTool {

@@ -6,7 +6,7 @@ use crate::validated_target::ValidatedTarget;
 use crate::validated_target::target;
 use rspirv::binary::Assemble;
 use rspirv::spirv::Op;
-use tilewright_intel::instructions::rows;
+use tilewright_intel_tables::instructions::rows;
 use tilewright_plan::movement::{BlockLoadPlan, BlockSource};
 use tilewright_vendor_testkit::dots::{assembly, object, planned, problem, proven};
 use tilewright_vendor_testkit::prelude::*;

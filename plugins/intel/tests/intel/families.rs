@@ -1,8 +1,8 @@
 //! The layout families of this plugin compared with the expectations of Intel's Triton backend.
 
 use serde_json::Value;
-use tilewright_intel::families::IntelFamilies;
-use tilewright_intel::instructions::rows;
+use tilewright_intel_tables::families::IntelFamilies;
+use tilewright_intel_tables::instructions::rows;
 use tilewright_testkit::known_answers::numbers;
 use tilewright_vendor_testkit::prelude::*;
 use tilewright_vendor_testkit::rows::samples_are_layouts;
@@ -148,5 +148,5 @@ fn families() -> IntelFamilies {
 
 #[test]
 fn groups_of_the_instruction_table_have_one_kind() {
-    tilewright_vendor_testkit::rows::groups_have_one_kind::<tilewright_intel::Intel>();
+    tilewright_vendor_testkit::rows::groups_have_one_kind::<tilewright_intel_tables::IntelTables>();
 }

@@ -1,8 +1,8 @@
 //! The instruction table of this plugin compared with published tables, and with the plugin's layout families.
 
 use serde_json::Value;
-use tilewright_intel::families::IntelFamilies;
-use tilewright_intel::instructions::{rows, unused};
+use tilewright_intel_tables::families::IntelFamilies;
+use tilewright_intel_tables::instructions::{rows, unused};
 use tilewright_vendor_testkit::prelude::*;
 use tilewright_vendor_testkit::rows::{of_family, register, same_positions};
 

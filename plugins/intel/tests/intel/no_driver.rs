@@ -1,5 +1,4 @@
 //! A machine without an OpenCL driver.
-#![cfg(feature = "drivers")]
 
 use crate::validated_target::target;
 use std::process::Command;

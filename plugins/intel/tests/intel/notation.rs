@@ -1,7 +1,7 @@
 //! Notations of this plugin's families: attribute text as Intel's Triton backend prints it, JSON, and the laws between
 //! them.
 
-use tilewright_intel::families::IntelFamilies;
+use tilewright_intel_tables::families::IntelFamilies;
 use tilewright_layout::{AttributeSyntaxes, SampleLayout, spec_from_json, spec_to_json};
 use tilewright_vendor_testkit::prelude::*;
 

@@ -1,6 +1,6 @@
 //! Parameters of the families of this plugin: faults are reported by name, and nothing panics.
 
-use tilewright_intel::families::IntelFamilies;
+use tilewright_intel_tables::families::IntelFamilies;
 use tilewright_testkit::any_parameters;
 use tilewright_testkit::any_parameters::{Kind, Signature};
 use tilewright_vendor_testkit::parameters;

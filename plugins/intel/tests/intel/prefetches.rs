@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 use crate::validated_target::target;
-use tilewright_intel::instructions::rows;
+use tilewright_intel_tables::instructions::rows;
 use tilewright_plan::movement::{PrefetchPlan, PrefetchSpec, plan_prefetch};
 use tilewright_vendor_testkit::prelude::*;
 use tilewright_verify::kernels::{PrefetchDistance, prefetched_kernel};

@@ -2,7 +2,7 @@
 //! instruction table of this plugin.
 
 use serde_json::Value;
-use tilewright_intel::instructions::rows;
+use tilewright_intel_tables::instructions::rows;
 use tilewright_testkit::bridged::operands;
 use tilewright_vendor_testkit::prelude::*;
 use tilewright_vendor_testkit::rows::register;

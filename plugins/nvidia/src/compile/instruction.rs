@@ -10,7 +10,7 @@ use tilewright_target::{Instruction, InstructionKind, Semantics};
 
 use super::registers::{Typed, is_scale, registers};
 use super::{bulk, conversion, group, mbarrier, tensor};
-use crate::instructions::BULK_COPY;
+use tilewright_nvidia_tables::instructions::BULK_COPY;
 
 /// Emits one instruction. The caller has checked the operands and results.
 pub(super) fn emit<'ctx>(

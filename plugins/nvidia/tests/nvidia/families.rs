@@ -2,6 +2,8 @@
 
 use crate::prelude::*;
 use serde_json::Value;
+use tilewright_nvidia_tables::NvidiaTables;
+use tilewright_plugin::{TablesOnly, VendorTarget};
 use tilewright_testkit::known_answers::{all_agree, chain, check_layout};
 use tilewright_vendor_testkit::rows::samples_are_layouts;
 
@@ -72,5 +74,15 @@ fn families() -> NvidiaFamilies {
 
 #[test]
 fn groups_of_the_instruction_table_have_one_kind() {
-    tilewright_vendor_testkit::rows::groups_have_one_kind::<tilewright_nvidia::Nvidia>();
+    tilewright_vendor_testkit::rows::groups_have_one_kind::<NvidiaTables>();
+}
+
+#[test]
+fn tables_alone_serve_targets_without_code_and_devices() {
+    let tables = VendorTarget::<TablesOnly<NvidiaTables>>::new(target_description("h100")).expect("it is served");
+    assert_eq!(tables.instructions(), target("h100").instructions());
+    let options = CompileOptions { emit: vec![Emit::Assembly], optimisation: 0 };
+    let compiled = tables.compile(&Module { kernels: Vec::new() }, &options);
+    assert!(matches!(compiled, Err(CompileError::Unsupported(why)) if why.contains("`sm_90a`: load a plugin")));
+    assert!(matches!(tables.devices(), Err(DeviceError::NoRuntime(why)) if why.contains("`sm_90a`: load a plugin")));
 }

@@ -4,7 +4,7 @@ use crate::atom_types::element;
 use crate::layouts::{dot_operand, mma, spec};
 use crate::prelude::*;
 use serde_json::Value;
-use tilewright_nvidia::instructions::unused;
+use tilewright_nvidia_tables::instructions::unused;
 use tilewright_vendor_testkit::rows::{of_family, register, same_positions};
 
 const MATRIX_INSTRUCTIONS: &str = include_str!("../data/matrix_instructions.json");

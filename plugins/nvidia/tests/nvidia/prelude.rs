@@ -1,8 +1,9 @@
 //! Names that nearly every test of this plugin uses.
 
-pub use tilewright_nvidia::families::NvidiaFamilies;
-pub use tilewright_nvidia::instructions::rows;
-pub use tilewright_nvidia::{ARCHITECTURES, NvidiaTarget, object};
+pub use tilewright_nvidia::{NvidiaTarget, object};
+pub use tilewright_nvidia_tables::ARCHITECTURES;
+pub use tilewright_nvidia_tables::families::NvidiaFamilies;
+pub use tilewright_nvidia_tables::instructions::rows;
 pub use tilewright_vendor_testkit::prelude::*;
 
 /// Returns the target with this name.

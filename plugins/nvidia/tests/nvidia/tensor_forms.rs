@@ -5,7 +5,7 @@ use crate::atom_types::element;
 use crate::layouts::tensor_memory;
 use crate::prelude::*;
 use crate::tensor_atoms::atoms;
-use tilewright_nvidia::instructions::unused;
+use tilewright_nvidia_tables::instructions::unused;
 use tilewright_vendor_testkit::rows::{constant, memory};
 
 fn mma_instructions(required: &str) -> Vec<Instruction> {

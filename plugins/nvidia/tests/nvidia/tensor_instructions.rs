@@ -6,7 +6,7 @@ use crate::layouts::tensor_memory;
 use crate::prelude::*;
 use crate::tensor_atoms::atoms;
 use serde_json::Value;
-use tilewright_nvidia::ARCHITECTURES;
+use tilewright_nvidia_tables::ARCHITECTURES;
 use tilewright_vendor_testkit::rows::{constant, memory, tile};
 use tilewright_verify::kernels::issue_kernel;
 

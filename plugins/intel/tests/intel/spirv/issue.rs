@@ -2,7 +2,7 @@
 //! and the emulator gives the result of the instruction's semantics.
 
 use crate::spirv::kernels;
-use tilewright_intel::instructions::rows;
+use tilewright_intel_tables::instructions::rows;
 use tilewright_vendor_testkit::prelude::*;
 use tilewright_verify::check_row;
 

@@ -14,7 +14,7 @@ use super::hip::HipDevice;
 ///
 /// # Errors
 /// [`DeviceError::NoRuntime`] if the runtime library is missing.
-pub(crate) fn devices(architecture: &str) -> Result<Vec<Box<dyn Device>>, DeviceError> {
+pub fn devices(architecture: &str) -> Result<Vec<Box<dyn Device>>, DeviceError> {
     let functions = Arc::new(Functions::open()?);
     let mut found: Vec<Box<dyn Device>> = Vec::new();
     for ordinal in 0..count(&functions)? {

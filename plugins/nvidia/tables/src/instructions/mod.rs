@@ -20,8 +20,7 @@ mod wgmma;
 use tilewright_plugin::{InstructionGroup, instruction_table};
 use tilewright_target::{Instruction, InstructionKind, UnusedInstruction};
 
-#[cfg(feature = "codegen")]
-pub(crate) use bulk::MNEMONIC as BULK_COPY;
+pub use bulk::MNEMONIC as BULK_COPY;
 
 /// The instruction table in groups by kind, each with a function that returns an architecture's instructions.
 pub(crate) const INSTRUCTIONS: &[InstructionGroup] = &[

@@ -11,8 +11,7 @@ mod transposed;
 mod wmma;
 mod wmma_mixed;
 
-#[cfg(feature = "codegen")]
-pub(crate) use mfma::had_by_first_generations;
+pub use mfma::had_by_first_generations;
 use tilewright_layout::LinearLayout;
 use tilewright_plugin::{InstructionGroup, instruction_table};
 use tilewright_target::{Completion, Instruction, InstructionKind, Numerics, Operand, Semantics, UnusedInstruction};

@@ -9,14 +9,14 @@ use tilewright_plugin::KernelMetadata;
 
 /// Build option of OpenCL that selects the large register mode.
 pub const LARGE_BY_OPENCL: &CStr = c"-cl-intel-256-GRF-per-thread";
-/// Build option of Level Zero that selects the large register mode.
-#[cfg(feature = "drivers")]
-pub const LARGE_BY_LEVEL_ZERO: &CStr = c"-ze-opt-large-register-file";
+/// The option of Level Zero's module compiler for the large register mode.
+pub(crate) const LARGE_BY_LEVEL_ZERO: &CStr = c"-ze-opt-large-register-file";
 
 /// Number of 64-byte registers of a hardware thread in the default mode; the large mode has twice as many.
 const DEFAULT_REGISTERS: u64 = 128;
 
-/// Whether any kernel needs more registers than a hardware thread has in the default mode.
+/// Whether some kernel is compiled for more registers than a thread has in the default mode.
+#[must_use]
 pub fn needs_large_mode(kernels: &[KernelMetadata]) -> bool {
     let bytes = |kernel: &KernelMetadata| 4 * u64::from(kernel.registers) * u64::from(kernel.lanes);
     kernels.iter().any(|kernel| bytes(kernel) > 64 * DEFAULT_REGISTERS)

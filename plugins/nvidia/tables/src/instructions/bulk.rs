@@ -11,7 +11,7 @@ use super::swizzle;
 const SOURCE: &str = "PTX ISA, cp.async.bulk and cp.async.bulk.tensor; CUDA Driver API, cuTensorMapEncodeTiled";
 
 /// Prefix of the names of bulk copies; such a name is the mnemonic.
-pub(crate) const MNEMONIC: &str = "cp.async.bulk";
+pub const MNEMONIC: &str = "cp.async.bulk";
 
 /// Maximum elements of a box along one axis, the limit of `boxDim` of `cuTensorMapEncodeTiled`.
 const LARGEST_BOX: u32 = 256;

@@ -146,8 +146,8 @@ fn without_negative_zero(operand: &mut Operand) {
 }
 
 /// Whether gfx908 or gfx90a has an instruction of this name.
-#[cfg(feature = "codegen")]
-pub(crate) fn had_by_first_generations(name: &str) -> bool {
+#[must_use]
+pub fn had_by_first_generations(name: &str) -> bool {
     GFX908.iter().chain(&GFX90A).any(|entry| entry.0 == name)
 }
 

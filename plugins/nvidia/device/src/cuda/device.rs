@@ -136,7 +136,7 @@ impl Device for CudaDevice {
         let mut image = object.bytes.clone();
         // The driver reads PTX up to a zero byte; a cubin contains its length.
         image.push(0);
-        // SAFETY: an object of this plugin is a whole cubin or PTX with a final zero.
+        // SAFETY: an object of the plugin is a whole cubin or PTX with a final zero.
         let module = unsafe { Module::load(&image, &self.context) }?;
         Ok(self.given.insert_code(module, artifact))
     }

@@ -1,0 +1,25 @@
+//! The tables of this vendor's targets.
+
+use super::architectures::ARCHITECTURES;
+use super::families::AmdFamilies;
+use super::instructions::{INSTRUCTIONS, unused};
+use tilewright_plugin::{InstructionGroup, VendorTables};
+use tilewright_target::UnusedInstruction;
+
+/// The layout families and instructions of AMD GPUs.
+#[derive(Debug)]
+pub enum AmdTables {}
+
+impl VendorTables for AmdTables {
+    const ARCHITECTURES: &'static [&'static str] = ARCHITECTURES;
+    const INSTRUCTIONS: &'static [InstructionGroup] = INSTRUCTIONS;
+    type Families = AmdFamilies;
+
+    fn families(architecture: &str) -> AmdFamilies {
+        AmdFamilies::of(architecture)
+    }
+
+    fn unused_instructions(architecture: &str) -> Vec<UnusedInstruction> {
+        unused(architecture)
+    }
+}

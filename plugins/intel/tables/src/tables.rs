@@ -1,0 +1,25 @@
+//! The tables of this vendor's targets.
+
+use super::architectures::ARCHITECTURES;
+use super::families::IntelFamilies;
+use super::instructions::{INSTRUCTIONS, unused};
+use tilewright_plugin::{InstructionGroup, VendorTables};
+use tilewright_target::UnusedInstruction;
+
+/// The layout families and instructions of Intel GPUs.
+#[derive(Debug)]
+pub enum IntelTables {}
+
+impl VendorTables for IntelTables {
+    const ARCHITECTURES: &'static [&'static str] = ARCHITECTURES;
+    const INSTRUCTIONS: &'static [InstructionGroup] = INSTRUCTIONS;
+    type Families = IntelFamilies;
+
+    fn families(architecture: &str) -> IntelFamilies {
+        IntelFamilies::of(architecture)
+    }
+
+    fn unused_instructions(architecture: &str) -> Vec<UnusedInstruction> {
+        unused(architecture)
+    }
+}

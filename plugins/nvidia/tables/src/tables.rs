@@ -1,0 +1,25 @@
+//! The tables of this vendor's targets.
+
+use super::architectures::ARCHITECTURES;
+use super::families::NvidiaFamilies;
+use super::instructions::{INSTRUCTIONS, unused};
+use tilewright_plugin::{InstructionGroup, VendorTables};
+use tilewright_target::UnusedInstruction;
+
+/// The layout families and instructions of NVIDIA GPUs.
+#[derive(Debug)]
+pub enum NvidiaTables {}
+
+impl VendorTables for NvidiaTables {
+    const ARCHITECTURES: &'static [&'static str] = ARCHITECTURES;
+    const INSTRUCTIONS: &'static [InstructionGroup] = INSTRUCTIONS;
+    type Families = NvidiaFamilies;
+
+    fn families(architecture: &str) -> NvidiaFamilies {
+        NvidiaFamilies::of(architecture)
+    }
+
+    fn unused_instructions(architecture: &str) -> Vec<UnusedInstruction> {
+        unused(architecture)
+    }
+}
