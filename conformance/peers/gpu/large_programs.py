@@ -264,7 +264,7 @@ def elementwise(kernel: Any, dtype: str, block: int, inputs: str) -> LargeProgra
     )
 
 
-def transpose(dtype: str, size: int, tile_text: str) -> LargeProgram:
+def transpose(dtype: str, size: int, tile_text: str, warps: int = 4) -> LargeProgram:
     """A transposition of a square matrix."""
     tile = read_tile(tile_text)
     make = INTEGERS if dtype == "i8" else NORMAL
@@ -272,7 +272,7 @@ def transpose(dtype: str, size: int, tile_text: str) -> LargeProgram:
         f"transpose_{NAMES.get(dtype, dtype)}_{size}_{tile_text}",
         kernels.transpose,
         (size // tile["BM"], size // tile["BN"]),
-        4,
+        warps,
         {"x": tensor(dtype, size, size, make=make), "y": tensor(dtype, size, size)},
         {"M": size, "N": size},
         tile,
@@ -282,7 +282,7 @@ def transpose(dtype: str, size: int, tile_text: str) -> LargeProgram:
     )
 
 
-def sum_axis(kernel: Any, dtype: str, rows: int, columns: int, tile_text: str) -> LargeProgram:
+def sum_axis(kernel: Any, dtype: str, rows: int, columns: int, tile_text: str, warps: int = 4) -> LargeProgram:
     """Sums along one axis of a matrix."""
     tile, is_row = read_tile(tile_text), kernel is kernels.row_sum
     kept = rows if is_row else columns
@@ -291,7 +291,7 @@ def sum_axis(kernel: Any, dtype: str, rows: int, columns: int, tile_text: str) -
         f"{kernel.__name__}_{dtype}_{rows}x{columns}_{tile_text}",
         kernel,
         (kept // tile["BM" if is_row else "BN"],),
-        4,
+        warps,
         {"x": tensor(dtype, rows, columns, make=NORMAL), "y": tensor("f32", kept)},
         scalars,
         tile,

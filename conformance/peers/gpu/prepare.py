@@ -31,6 +31,8 @@ TARGETS = {"h100": "h100", "h200": "h100"}
 # The file that `tilewright compile --dump` writes the kernel IR to.
 KERNEL_DUMP = "4-kernel.kernel"
 PROCESSES = 2
+# Sets of large programs, whose tensors are made on the device.
+LARGE_SETS = ("large", "sweep")
 # Cycles that the kernel of the clock spins: 50 ms.
 SPIN_CYCLES = 100_000_000
 
@@ -129,9 +131,9 @@ def describe(command: str, target: str) -> dict[str, str]:
     return {"target": target, "date": date, "tilewright": version, "triton": VERSION, "ptxas": assembler_version()}
 
 
-def write_large_programs(folder: pathlib.Path, only: str) -> list[pathlib.Path]:
-    """Writes the large programs in a process of its own, since Triton's front end keeps much."""
-    subprocess.run([sys.executable, "-W", "ignore", "-m", "gpu.write_ttir", str(folder), only], check=True)
+def write_large_programs(name: str, folder: pathlib.Path, only: str) -> list[pathlib.Path]:
+    """Writes a set of large programs in a process of its own, since Triton's front end keeps much."""
+    subprocess.run([sys.executable, "-W", "ignore", "-m", "gpu.write_ttir", name, str(folder), only], check=True)
     return sorted(file for file in folder.glob("*.ttir") if only in file.stem)
 
 
@@ -139,17 +141,17 @@ def prepare(chosen: argparse.Namespace, ptx: pathlib.Path) -> None:
     """Writes the folder."""
     preparation = Preparation(chosen.command, chosen.target, chosen.folder, ptx)
     cases = sorted(file for file in chosen.cases.glob("*.ttir") if chosen.only in file.stem)
-    large = write_large_programs(ptx / "large", chosen.only)
-    preparation.compile_triton(cases + large)
+    large = {name: write_large_programs(name, ptx / name, chosen.only) for name in LARGE_SETS}
+    preparation.compile_triton([*cases, *(file for files in large.values() for file in files)])
     index: dict[str, Any] = {"about": describe(chosen.command, chosen.target), "clocks": build_clocks(preparation)}
-    index |= {"cases": preparation.build_all(cases), "large": preparation.build_all(large)}
+    index |= {name: preparation.build_all(files) for name, files in {"cases": cases, **large}.items()}
     for name, program in index["cases"].items():
         program["buffers"] = preparation.keep_buffers(chosen.cases, name, program["buffers"])
     (chosen.folder / "programs.json").write_text(json.dumps(index))
     for script in DEVICE_SCRIPTS.glob("*.py"):
         shutil.copy(script, chosen.folder)
     size = sum(file.stat().st_size for file in chosen.folder.rglob("*") if file.is_file()) / (1 << 20)
-    print(f"{chosen.folder}: {size:.1f} MiB, {len(cases)} cases, {len(large)} large programs")
+    print(f"{chosen.folder}: {size:.1f} MiB, " + ", ".join(f"{len(files)} {name}" for name, files in large.items()) + f", {len(cases)} cases")
 
 
 def main() -> None:

@@ -1,6 +1,6 @@
-"""Writes the large programs as cases: Triton IR and a launch, in the Python that has Triton's wheel.
+"""Writes large programs as cases: Triton IR and a launch, in the Python that has Triton's wheel.
 
-    PYTHONPATH=conformance/peers python3 -m gpu.write_ttir FOLDER [TEXT]
+    PYTHONPATH=conformance/peers python3 -m gpu.write_ttir large|sweep FOLDER [TEXT]
 
 Writes `NAME.ttir` and `NAME.json` for each program whose name contains TEXT. Integer arguments that are multiples of 16 are
 marked so, and those that are 1 are constants, as in a launch by Triton.
@@ -17,10 +17,12 @@ from triton.backends.compiler import GPUTarget
 from triton.compiler.compiler import ASTSource, make_backend
 
 from gpu.large_programs import LargeProgram, large_programs
+from gpu.sweep_programs import sweep_programs
 from triton_times import TARGETS
 
 TARGET = GPUTarget(*TARGETS["cuda:90"])
 TYPES = {"f16": "fp16", "bf16": "bf16", "f32": "fp32", "i32": "i32", "i8": "i8", "f8e4m3": "fp8e4nv"}
+PROGRAMS = {"large": large_programs, "sweep": sweep_programs}
 ACCUMULATORS = {"f16": language.float16, "f32": language.float32, "i32": language.int32}
 
 
@@ -57,9 +59,9 @@ def make_ttir(program: LargeProgram) -> str:
 
 def main() -> None:
     """Writes all programs."""
-    folder, text = pathlib.Path(sys.argv[1]), "".join(sys.argv[2:3])
+    folder, text = pathlib.Path(sys.argv[2]), "".join(sys.argv[3:4])
     folder.mkdir(parents=True, exist_ok=True)
-    for program in large_programs():
+    for program in PROGRAMS[sys.argv[1]]():
         if text in program.name:
             (folder / f"{program.name}.ttir").write_text(make_ttir(program))
             (folder / f"{program.name}.json").write_text(json.dumps(program.case))

@@ -1,10 +1,16 @@
 //! `tilewright explain`: the layouts that the compiler assigned to a tile program, and why.
 
+use std::path::PathBuf;
+
 use clap::Args;
 
-use tilewright::CompilationStage;
+use tilewright::{CompilationStage, ProgramError, Session};
+use tilewright_assign::AssignedModule;
+use tilewright_assign::synthesis::{LaunchSpec, PredictionLine};
+use tilewright_kernel::Kernel;
 
 use crate::failure::CommandError;
+use crate::launch::read_launch;
 use crate::program::{ProgramRequest, failure};
 use crate::{GlobalOptions, input};
 
@@ -13,7 +19,12 @@ use crate::{GlobalOptions, input};
 pub(crate) struct Options {
     #[command(flatten)]
     request: ProgramRequest,
-    /// Print JSON; only for explicit-memory programs (whose buffers in shared memory are written in the program).
+    /// Also predict the time of a launch, whose grid, arguments and buffers a case states. With --json, print only the
+    /// prediction.
+    #[arg(long, value_name = "CASE")]
+    launch: Option<PathBuf>,
+    /// Print JSON; without --launch only for explicit-memory programs (whose buffers in shared memory are written in
+    /// the program).
     #[arg(long)]
     json: bool,
 }
@@ -22,13 +33,22 @@ pub(crate) struct Options {
 pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError> {
     let session = input::session(global)?;
     let file = &options.request.program;
-    let (mut sizes, mut derivation, mut plan) = (None, None, None);
+    let launch = options.launch.as_deref().map(read_launch).transpose()?;
+    let (mut sizes, mut derivation, mut plan, mut last) = (None, None, None, None);
     let (text, kernel) = options.request.kernel(&session, false, &mut |stage| match stage {
         CompilationStage::Sizes(chosen) => sizes = Some(chosen.to_string()),
         CompilationStage::Synthesis(found) => derivation = Some(found.clone()),
-        CompilationStage::Layouts(assigned) => plan = Some(assigned.report.to_string()),
+        CompilationStage::Layouts(assigned) => {
+            plan = Some(assigned.report.to_string());
+            last = Some(assigned.clone());
+        }
         _ => {}
     })?;
+    if let (Some(launch), true) = (&launch, options.json) {
+        let prediction = options.predict(&session, (&text, kernel), last.as_ref(), launch)?;
+        println!("{}", complete(serde_json::to_string_pretty(&prediction))?);
+        return Ok(());
+    }
     match (sizes, options.json) {
         (Some(sizes), true) => eprint!("{sizes}"),
         (Some(sizes), false) => print!("{sizes}"),
@@ -36,11 +56,7 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
     }
     // The layouts and the plan exist, and are printed, even if a later stage has failed.
     match (derivation, plan, options.json) {
-        (Some(derivation), _, true) => {
-            let text =
-                serde_json::to_string_pretty(&derivation).map_err(|error| CommandError::Broken(error.to_string()))?;
-            println!("{text}");
-        }
+        (Some(derivation), _, true) => println!("{}", complete(serde_json::to_string_pretty(&derivation))?),
         (Some(derivation), ..) => print!("{derivation}"),
         (None, Some(_), true) => {
             return Err(CommandError::Input(format!(
@@ -51,5 +67,27 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
         (None, Some(plan), false) => print!("{plan}"),
         (None, None, _) => {}
     }
-    kernel.map(drop).map_err(|error| failure(file, &text, &error))
+    let Some(launch) = launch else { return kernel.map(drop).map_err(|error| failure(file, &text, &error)) };
+    print!("{}", options.predict(&session, (&text, kernel), last.as_ref(), &launch)?);
+    Ok(())
+}
+
+impl Options {
+    /// Predicts the time of a launch of the kernel, whose program `assigned` has layouts.
+    fn predict(
+        &self,
+        session: &Session,
+        (text, kernel): (&str, Result<Kernel, ProgramError>),
+        assigned: Option<&AssignedModule>,
+        launch: &LaunchSpec,
+    ) -> Result<PredictionLine, CommandError> {
+        let wrong = |error: ProgramError| failure(&self.request.program, text, &error);
+        let kernel = kernel.map_err(wrong)?;
+        let missing = || CommandError::Broken("the compiler has shown no program with layouts".to_owned());
+        self.request.predict(session, assigned.ok_or_else(missing)?, &kernel, launch)?.map_err(wrong)
+    }
+}
+
+fn complete(json: serde_json::Result<String>) -> Result<String, CommandError> {
+    json.map_err(|error| CommandError::Broken(error.to_string()))
 }

@@ -18,6 +18,7 @@ mod gather;
 mod global;
 mod input;
 mod instructions;
+mod launch;
 mod layout;
 mod limits;
 mod memory;

@@ -7,8 +7,8 @@ use clap::{Args, ValueEnum};
 use tilewright::Session;
 use tilewright::tile::TileModule;
 use tilewright::{CompilationStage, ProgramCompiler, ProgramError, ProgramOptions};
-use tilewright_assign::Strategy;
-use tilewright_assign::synthesis::SynthesisOptions;
+use tilewright_assign::synthesis::{LaunchSpec, PredictionLine, SynthesisOptions};
+use tilewright_assign::{AssignedModule, Strategy};
 use tilewright_kernel::Kernel;
 
 use crate::failure::CommandError;
@@ -50,6 +50,20 @@ impl ProgramRequest {
     ) -> Result<(String, Result<Kernel, ProgramError>), CommandError> {
         let options = self.compiling.options(self.entry.as_deref()).with_static_memory(static_memory);
         self.with_compiler(session, |compiler, text| compiler.kernel(text, &options, seen))
+    }
+
+    /// Predicts the time of a launch of a kernel that [`Self::kernel`] has compiled; `assigned` is its program with
+    /// layouts.
+    pub fn predict(
+        &self,
+        session: &Session,
+        assigned: &AssignedModule,
+        kernel: &Kernel,
+        launch: &LaunchSpec,
+    ) -> Result<Result<PredictionLine, ProgramError>, CommandError> {
+        let options = self.compiling.options(self.entry.as_deref());
+        let predict = |compiler: &ProgramCompiler<'_>, _: &str| compiler.predict(assigned, kernel, &options, launch);
+        Ok(self.with_compiler(session, predict)?.1)
     }
 
     /// Parses and verifies the program; returns the program's text, and the module or the error.

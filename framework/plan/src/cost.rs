@@ -29,7 +29,7 @@ const MEMORY_LATENCY: f64 = 600.0;
 
 /// Assumed ratio of the bandwidth of the last-level cache to that of device memory. Published ratios are 2.6 to 3.2
 /// (RRZE gpu-benches: A100, H100 and H200 against their data sheets).
-const CACHE_RATIO: f64 = 3.0;
+pub const CACHE_RATIO: f64 = 3.0;
 
 /// Work of one warp, by resource; the maximum if warps differ.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]

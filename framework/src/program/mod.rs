@@ -19,6 +19,7 @@ mod config;
 mod error;
 mod kernel;
 mod neutral;
+mod predict;
 mod sizes;
 mod stage;
 

@@ -48,7 +48,7 @@ def expected_sizes(arguments: list[dict[str, Any]]) -> dict[int, int]:
 
 def find_faults(folder: pathlib.Path, index: dict[str, Any]) -> list[str]:
     """The faults of all programs."""
-    programs = [(name, program) for part in ("cases", "large") for name, program in index[part].items()]
+    programs = [(name, program) for part in ("cases", "large", "sweep") for name, program in index[part].items()]
     faults = [fault for name, program in programs for side in SIDES for fault in code_faults(folder, name, side, program[side])]
     buffers = [(name, buffer) for name, program in index["cases"].items() for buffer in program["buffers"].values()]
     files = [(name, file) for name, buffer in buffers for file in (buffer["before"], buffer["after"]) if file]

@@ -2,8 +2,8 @@
 
     python3 FOLDER/run.py RESULTS.json [--seconds N] [--sections NAME,...] [--dry-run]
 
-Sections: `device` (name, clock, bandwidth of a copy), `cases` (contents of all buffers, and times by events), `large` (programs
-compared with PyTorch, timed in turn), `alone` (times of the kernels alone, by `ncu`), `memcheck` and `racecheck` (by
+Sections: `device` (name, clock, bandwidth of a copy), `cases` (contents of all buffers, and times by events), `large` and `sweep`
+(programs compared with PyTorch, timed in turn; the sweep has one problem with many tiles), `alone` (times of the kernels alone, by `ncu`), `memcheck` and `racecheck` (by
 `compute-sanitizer`). The results are written after each section. Needs Python 3.12 with NumPy and PyTorch, and the driver.
 `--dry-run` needs no GPU: it checks that all files of the folder exist and fit their launches.
 """
@@ -24,6 +24,7 @@ from sanitizer import sanitize
 
 HERE = pathlib.Path(__file__).resolve().parent
 SIDES = ("ours", "triton")
+PARTS = ("cases", "large", "sweep")
 REPEATS = LAUNCHES = 30
 COUNTED_LAUNCHES = 3
 SHARDS = 4
@@ -32,6 +33,7 @@ LIMITS = {
     "device": (0.3, 20),
     "cases": (0.4, 60),
     "large": (0.5, 90),
+    "sweep": (0.5, 90),
     "alone": (0.5, 70),
     "memcheck": (0.5, 60),
     "racecheck": (1, 60),
@@ -43,7 +45,7 @@ class Run:
 
     def __init__(self, index: dict[str, Any], work: pathlib.Path) -> None:
         self.index, self.work = index, work
-        programs = {name: program for part in ("cases", "large") for name, program in index[part].items()}
+        programs = {name: program for part in PARTS for name, program in index[part].items()}
         kept = {name: {key: one[key] for key in ("kernel", "group", "work") if key in one} for name, one in programs.items()}
         self.results: dict[str, Any] = {"about": index["about"], "seconds": {}, "programs": kept}
 
@@ -69,11 +71,19 @@ class Run:
 
     def large(self, seconds: float) -> Any:
         """The large programs."""
-        batch = Batch("run_large.py", self.work / "large", folder=str(HERE), launches=LAUNCHES)
+        return self.compare("large", seconds)
+
+    def sweep(self, seconds: float) -> Any:
+        """The programs of the sweep."""
+        return self.compare("sweep", seconds)
+
+    def compare(self, part: str, seconds: float) -> Any:
+        """Programs whose tensors are made on the device."""
+        batch = Batch("run_large.py", self.work / part, folder=str(HERE), part=part, launches=LAUNCHES)
         # The first import of PyTorch may take long.
         batch.quiet_seconds = 75
-        sides = [{name for side, name in self.built("large") if side == one} for one in SIDES]
-        items: list[Item] = [(name,) for name in self.index["large"] if all(name in built for built in sides)]
+        sides = [{name for side, name in self.built(part) if side == one} for one in SIDES]
+        items: list[Item] = [(name,) for name in self.index[part] if all(name in built for built in sides)]
         return key_by_text(batch.run(items, seconds))
 
     def alone(self, seconds: float) -> Any:

@@ -24,12 +24,12 @@ WARM_UP = 3
 class LargeRunner:
     """The large programs of a folder on a device."""
 
-    def __init__(self, folder: pathlib.Path, launches: int) -> None:
+    def __init__(self, folder: pathlib.Path, part: str, launches: int) -> None:
         torch.backends.cuda.matmul.allow_tf32 = False
         torch.cuda.init()
         torch.zeros(1, device="cuda")
         self.driver, self.folder, self.launches = Driver(), folder, launches
-        self.programs = json.loads((folder / "programs.json").read_text())["large"]
+        self.programs = json.loads((folder / "programs.json").read_text())[part]
         self.flushed = self.driver.allocate(FLUSH_BYTES)
 
     def perform(self, item: Item) -> dict[str, Any]:
@@ -83,7 +83,7 @@ class LargeRunner:
 def main() -> None:
     """Performs the items of a task."""
     task = json.loads(pathlib.Path(sys.argv[1]).read_text())
-    runner = LargeRunner(pathlib.Path(task["folder"]), task["launches"])
+    runner = LargeRunner(pathlib.Path(task["folder"]), task["part"], task["launches"])
     perform_items(task, runner.perform, DriverError)
 
 

@@ -5,6 +5,8 @@ use std::fmt;
 
 use serde::Serialize;
 
+use super::model::Pipes;
+
 /// The derivation of a program's layouts: the choices and constraints from which they follow, and the predicted time.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Derivation {
@@ -84,6 +86,8 @@ pub struct RegisterLine {
 pub struct PredictionLine {
     /// Cycles until a compute unit has executed its blocks.
     pub cycles: f64,
+    /// The same time in microseconds, at the clock of the target.
+    pub microseconds: f64,
     /// Number of blocks that each compute unit executes.
     #[serde(rename = "blocks_of_a_unit")]
     pub blocks_per_compute_unit: u64,
@@ -94,6 +98,8 @@ pub struct PredictionLine {
     /// Number of 32-bit registers that a lane needs: for live tensors, and an assumed number for addresses and
     /// counters.
     pub registers: u64,
+    /// Cycles for which one block occupies each pipe.
+    pub pipes: Pipes,
     /// Latency of one block in cycles.
     pub latency: f64,
     /// The bottleneck: the name of a pipe, or `latency`.
@@ -240,14 +246,19 @@ impl fmt::Display for Derivation {
             writeln!(f, "conversion {conversion}")?;
         }
         let SearchSize { nodes, leaves, unsatisfied, cut } = self.search;
-        let PredictionLine { cycles, blocks_per_compute_unit, resident, limited_by, registers, latency, bound_by } =
-            &self.prediction;
-        writeln!(f, "{} bytes of shared memory, {registers} registers per lane", self.shared_bytes)?;
+        writeln!(f, "{} bytes of shared memory, {} registers per lane", self.shared_bytes, self.prediction.registers)?;
+        write!(f, "{}", self.prediction)?;
+        writeln!(f, "searched: {nodes} nodes, {leaves} leaves, {unsatisfied} without solution, {cut} branches pruned")
+    }
+}
+
+impl fmt::Display for PredictionLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { cycles, blocks_per_compute_unit, resident, limited_by, latency, bound_by, .. } = self;
         writeln!(
             f,
             "predicted: {cycles:.0} cycles for {blocks_per_compute_unit} blocks per compute unit, {resident} resident (limited by {limited_by}); \
              {latency:.0} cycles of latency per block; bound by {bound_by}"
-        )?;
-        writeln!(f, "searched: {nodes} nodes, {leaves} leaves, {unsatisfied} without solution, {cut} branches pruned")
+        )
     }
 }

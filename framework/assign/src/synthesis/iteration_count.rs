@@ -1,7 +1,7 @@
 //! Trip counts of loops, and numbers of executions of operations.
 
 use crate::LOOP_WEIGHT;
-use tilewright_tile::axis_info::AxisInfoMap;
+use tilewright_tile::axis_info::{AxisInfoMap, Range};
 use tilewright_tile::op::name::scf;
 use tilewright_tile::{Body, Op};
 
@@ -18,6 +18,22 @@ pub(crate) fn known_iteration_count(body: &Body, axis_info: &AxisInfoMap, op: Op
             Some(u64::try_from(end.saturating_sub(begin)).unwrap_or(0).div_ceil(step as u64))
         }
         _ => None,
+    }
+}
+
+/// Returns the mean trip count of a loop over the programs of a launch, whose bounds `launch_info` has: the distance
+/// between the middles of the ranges of its bounds. [`LOOP_WEIGHT`] if a bound depends on loaded values.
+pub(super) fn mean_iteration_count(body: &Body, launch_info: &AxisInfoMap, op: Op) -> u64 {
+    let operands = &body.op(op).operands;
+    let middle = |index: usize| {
+        let range = launch_info.get(operands[index])?.range;
+        let all = Range::of_bits(body.ty(operands[index]).element_bits().unwrap_or(64));
+        let is_known = range.min > all.min && range.max < all.max;
+        is_known.then_some((range.min as f64 + range.max as f64) / 2.0)
+    };
+    match (middle(0), middle(1), middle(2)) {
+        (Some(begin), Some(end), Some(step)) if step > 0.0 => ((end - begin) / step).ceil().max(0.0) as u64,
+        _ => LOOP_WEIGHT,
     }
 }
 

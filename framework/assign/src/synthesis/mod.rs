@@ -12,6 +12,7 @@
 //!    (`work`, `implied_barriers`, `registers`), and the performance model predicts its time.
 //! 4. Each layout of the best leaf is traced back to the constraint that determines it, which is checked (`derived`).
 //!
+//! [`predict_launch`] predicts the time of a launch of any program with layouts, synthesized or not.
 //! [`tilewright_plan::constraint`] relates the register layouts of an operation; [`tilewright_plan::memory_synthesis`]
 //! finds the layout of a tensor in shared memory from its accesses; [`coalesce`] starts a chain of copies at global
 //! memory; [`model`] predicts performance.
@@ -25,6 +26,7 @@ mod error;
 mod follows;
 mod implied_barriers;
 pub(super) mod iteration_count;
+mod launch_time;
 mod leaf;
 pub mod model;
 mod options;
@@ -42,6 +44,9 @@ pub use derivation::{
     AccessLine, CopyLine, Derivation, DotLine, LoopLine, MemoryLine, PredictionLine, RegisterLine, SearchSize,
 };
 pub use error::SynthesisError;
+pub use launch_time::{LaunchSpec, predict_launch};
 pub use options::SynthesisOptions;
 pub use search::{Synthesized, is_explicit, synthesize};
+#[doc(inline)]
+pub use tilewright_tile::axis_info::LaunchValues;
 pub use tiles::{TiledProgram, TiledResult, synthesize_tiled};

@@ -22,6 +22,7 @@ pub(super) fn blocks(config: &LaunchConfig<'_>, launched: Option<u64>, steps: Ve
         lanes: config.lanes.into(),
         registers: 1,
         shared_bytes: 0,
+        distinct_bytes: None,
         steps,
     }
 }
@@ -53,13 +54,15 @@ pub(super) fn predicted(block: &ModelBlock, config: &LaunchConfig<'_>) -> Result
     let threads = (block.warps + block.producers).saturating_mul(block.lanes).max(1);
     let most = u64::from(target.limits.registers_per_lane.min(target.limits.registers_per_block / threads as u32));
     let fitting = ModelBlock { registers: block.registers.min(most.max(1)), ..block.clone() };
-    let Prediction { cycles, resident, latency, bound_by, .. } = model::predict(&fitting, &target)?;
+    let Prediction { cycles, resident, pipes, latency, bound_by } = model::predict(&fitting, &target)?;
     Ok(PredictionLine {
         cycles,
+        microseconds: cycles / target.throughput.as_ref().map_or(1.0, |stats| stats.clock_mhz),
         blocks_per_compute_unit: block.blocks.div_ceil(compute_units(&target)),
         resident: resident.blocks,
         limited_by: resident.limited_by.to_owned(),
         registers: block.registers,
+        pipes,
         latency,
         bound_by: bound_by.to_owned(),
     })

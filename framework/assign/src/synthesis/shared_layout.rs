@@ -93,8 +93,7 @@ pub(super) fn choose_layout(
     let elements: u64 = ty.shape().unwrap_or_default().iter().product();
     let copies = (elements >> solution.memory.linear.outs().bits()).max(1);
     let how = |(served, ops): (&AccessSolution, &Vec<Op>)| -> Vec<(Op, AccessCounts)> {
-        let by_row = served.instruction.is_some();
-        let moved = AccessCounts { issued: served.issued, wavefronts: served.wavefronts, by_row };
+        let moved = AccessCounts::from(served);
         ops.iter().map(|op| (*op, moved)).collect()
     };
     let moved = solution.served.iter().zip(&ops).flat_map(how).collect();

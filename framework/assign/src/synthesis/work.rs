@@ -1,7 +1,7 @@
 //! Counts the work of the blocks of a solved program for the performance model, from the plans of data movement and
 //! dots.
 //!
-//! Loops count by their constant trip counts, else by [`crate::LOOP_WEIGHT`]. Block barriers are those of the program,
+//! Loops count by their constant trip counts or those of the launch, else by [`crate::LOOP_WEIGHT`]. Block barriers are those of the program,
 //! and those that order accesses of a tensor in shared memory after writes or before overwrites.
 
 use std::collections::HashMap;
@@ -10,7 +10,7 @@ use tilewright_tile::op::name::{scf, tt, ttg, tw};
 use super::SynthesisError;
 use super::accesses::buffer_count;
 use super::implied_barriers::BarrierState;
-use super::iteration_count::iteration_count;
+use super::iteration_count::{iteration_count, mean_iteration_count};
 use super::model::{ModelBlock, ModelStep, StepWork};
 use super::predicted::blocks;
 use super::registers::live;
@@ -19,9 +19,11 @@ use crate::LaunchConfig;
 use crate::graph::Kind;
 use crate::memory::moved_bits;
 use crate::op_costs::OpCosts;
+use tilewright_plan::memory_synthesis::AccessSolution;
 use tilewright_plan::mma::MmaCost;
 use tilewright_plan::movement::{plan_conversion, plan_global_access};
 use tilewright_target::{BankRow, Direction};
+use tilewright_tile::axis_info::AxisInfoMap;
 use tilewright_tile::op_attrs::{PENDING, PREFETCH};
 use tilewright_tile::{Attribute, Op, Region, TileType};
 
@@ -39,11 +41,19 @@ pub(super) struct AccessCounts {
     pub by_row: bool,
 }
 
+impl From<&AccessSolution> for AccessCounts {
+    fn from(served: &AccessSolution) -> Self {
+        Self { issued: served.issued, wavefronts: served.wavefronts, by_row: served.instruction.is_some() }
+    }
+}
+
 /// Counts the work of a solved program, from the counts of its shared-memory accesses.
 pub(super) struct WorkCounter<'s, 'm> {
     pub program: Solved<'s, 'm>,
     /// The counts of each shared-memory access, by the operation that makes it.
     pub moved: &'s HashMap<Op, AccessCounts>,
+    /// The axis information of a launch whose arguments are known; `None` if only the program is known.
+    pub launch_info: Option<&'s AxisInfoMap>,
 }
 
 impl WorkCounter<'_, '_> {
@@ -81,7 +91,7 @@ impl WorkCounter<'_, '_> {
                     let body = self.region(body, since)?;
                     since.is_pipelined = around;
                     steps.push(ModelStep::Loop {
-                        iteration_count: iteration_count(self.program.body, self.program.axis_info, op),
+                        iteration_count: self.iteration_count(op),
                         stages,
                         body,
                     });
@@ -132,6 +142,13 @@ impl WorkCounter<'_, '_> {
         Ok(steps)
     }
 
+    fn iteration_count(&self, op: Op) -> u64 {
+        match self.launch_info {
+            Some(launch_info) => mean_iteration_count(self.program.body, launch_info, op),
+            None => iteration_count(self.program.body, self.program.axis_info, op),
+        }
+    }
+
     /// Returns the number of iterations of a loop whose copies are in flight together. It is the number of buffers,
     /// less one if MMAs in flight still read it; two if loads are prefetched through registers.
     fn stages(&self, op: Op) -> u64 {
@@ -164,7 +181,7 @@ impl WorkCounter<'_, '_> {
         let (body, operation) = (self.program.body, self.program.body.op(op));
         let moved = || self.moved.get(&op).copied().unwrap_or_default();
         Ok(match operation.name() {
-            tt::DOT => {
+            tt::DOT | tt::DOT_SCALED => {
                 let plan = self.program.plans.get(&op);
                 let work = plan.map(|plan| multiplied(&plan.cost, self.program.config)).unwrap_or_default();
                 StepWork { pending: self.is_in_flight(op), ..work }

@@ -352,12 +352,12 @@ fn work() -> impl Strategy<Value = StepWork> {
 }
 
 fn block() -> impl Strategy<Value = ModelBlock> {
-    let sizes = (1..5000u64, (1..5u64, 0..2u64), 16..128u64, 0..100_000u64);
+    let sizes = (1..5000u64, (1..5u64, 0..2u64), 16..128u64, 0..100_000u64, prop::option::of(0..1u64 << 30));
     (sizes, prop::collection::vec(work(), 1..3), work(), 0..40u64, 1..5u64).prop_map(
-        |((blocks, (warps, producers), registers, shared_bytes), body, last, iteration_count, stages)| {
+        |((blocks, (warps, producers), registers, shared_bytes, distinct_bytes), body, last, iteration_count, stages)| {
             let body = body.into_iter().map(ModelStep::Work).collect();
             let steps = vec![ModelStep::Loop { iteration_count, stages, body }, ModelStep::Work(last)];
-            ModelBlock { blocks, warps, producers, lanes: 32, registers, shared_bytes, steps }
+            ModelBlock { blocks, warps, producers, lanes: 32, registers, shared_bytes, distinct_bytes, steps }
         },
     )
 }
@@ -436,7 +436,7 @@ fn asynchronous_mma_overlaps_with_an_iteration() {
         let body = [load, matrix].map(ModelStep::Work).to_vec();
         let steps = vec![ModelStep::Loop { iteration_count: 32, stages: 2, body }];
         let block =
-            ModelBlock { blocks: 1, warps: 4, producers: 0, lanes: 32, registers: 128, shared_bytes: 16384, steps };
+            ModelBlock { blocks: 1, warps: 4, producers: 0, lanes: 32, registers: 128, shared_bytes: 16384, distinct_bytes: None, steps };
         predict(&block, &target).expect("it fits").latency
     };
     // Four pipes for four warps: one instruction each takes its own cycles.
@@ -462,7 +462,7 @@ fn producers_gain_where_there_is_room_for_them() {
         let barrier = StepWork { barriers: u64::from(producers == 0), ..StepWork::default() };
         let body = [barrier, copy, matrix].map(ModelStep::Work).to_vec();
         let steps = vec![ModelStep::Loop { iteration_count: 64, stages: 4, body }];
-        let block = ModelBlock { blocks: 1080, warps: 4, producers, lanes: 32, registers, shared_bytes: 32768, steps };
+        let block = ModelBlock { blocks: 1080, warps: 4, producers, lanes: 32, registers, shared_bytes: 32768, distinct_bytes: None, steps };
         let found = predict(&block, &target).expect("it fits");
         (found.cycles, found.resident.blocks)
     };
@@ -496,6 +496,7 @@ fn a_gemm_is_bound_by_its_slowest_resource() {
             lanes: 32,
             registers: 128,
             shared_bytes: 16384 * stages,
+            distinct_bytes: None,
             steps,
         };
         predict(&block, &target).expect("it fits")
@@ -516,6 +517,7 @@ fn unpredictable_blocks_give_a_reason() {
         lanes: 32,
         registers: 64,
         shared_bytes: 1 << 20,
+        distinct_bytes: None,
         steps: vec![],
     };
     let error = predict(&block, &target).expect_err("too much memory");

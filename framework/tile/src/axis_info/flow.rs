@@ -2,7 +2,7 @@
 
 use super::hints::refine;
 use super::operations::results;
-use super::{AxisInfo, Range};
+use super::{AxisInfo, LaunchValues, Range};
 use crate::op::name::{scf, tt, ttg, ub};
 use crate::{Body, Function, Op, Region, TileType, Value};
 
@@ -25,11 +25,24 @@ impl AxisInfoMap {
     /// Runs the analysis, starting with the argument attributes `tt.divisibility`, `tt.contiguity` and `tt.constancy`.
     #[must_use]
     pub fn of(function: &Function) -> Self {
+        Self::analyze(function, &LaunchValues::default())
+    }
+
+    /// Runs the analysis for one launch, whose arguments and grid are known.
+    #[must_use]
+    pub fn of_launch(function: &Function, launch: &LaunchValues) -> Self {
+        Self::analyze(function, launch)
+    }
+
+    fn analyze(function: &Function, launch: &LaunchValues) -> Self {
         let Some(body) = &function.body else { return Self { known: Vec::new() } };
-        let mut flow = Flow { body, known: vec![None; body.value_count()], changed: true, round: 0 };
+        let mut flow = Flow { body, launch, known: vec![None; body.value_count()], changed: true, round: 0 };
         if let Some(entry) = body.blocks(body.root()).first() {
-            for (value, attributes) in body.arguments(*entry).iter().zip(&function.arguments) {
-                flow.set(*value, refine(AxisInfo::nothing(body.ty(*value)), attributes));
+            let arguments = body.arguments(*entry).iter().zip(&function.arguments);
+            for (index, (value, attributes)) in arguments.enumerate() {
+                let ty = body.ty(*value);
+                let known = launch.argument(index, ty).unwrap_or_else(|| AxisInfo::nothing(ty));
+                flow.set(*value, refine(known, attributes));
             }
         }
         while flow.changed && flow.round < ROUNDS {
@@ -56,6 +69,7 @@ impl AxisInfoMap {
 
 struct Flow<'a> {
     body: &'a Body,
+    launch: &'a LaunchValues,
     known: Vec<Option<AxisInfo>>,
     changed: bool,
     round: usize,
@@ -150,7 +164,7 @@ impl Flow<'_> {
             self.region(*region);
         }
         let known = |operand: usize| self.known[operation.operands.get(operand)?.index()].clone();
-        let info = results(self.body, op, &known);
+        let info = self.launch.of_grid(self.body, op).or_else(|| results(self.body, op, &known));
         // If an operand has no information yet, because a loop brings it back, the results also wait for a later round.
         let waits = operation
             .operands

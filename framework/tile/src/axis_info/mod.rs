@@ -13,9 +13,11 @@ mod flow;
 mod groups;
 mod hints;
 mod info;
+mod launch;
 mod operations;
 mod range;
 
 pub use flow::AxisInfoMap;
 pub use info::{AxisInfo, BitStep, DimInfo, IndexBit};
+pub use launch::LaunchValues;
 pub use range::Range;

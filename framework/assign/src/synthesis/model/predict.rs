@@ -2,6 +2,8 @@
 
 use super::occupancy::stats;
 use super::{ModelBlock, ModelError, ModelStep, Occupancy, StepWork};
+use serde::Serialize;
+use tilewright_plan::cost::CACHE_RATIO;
 use tilewright_target::{TargetDescription, Throughput};
 
 /// The share of the time of all other pipes and latencies that the busiest pipe does not hide. It is an assumption:
@@ -9,7 +11,7 @@ use tilewright_target::{TargetDescription, Throughput};
 const NOT_HIDDEN: f64 = 1.0 / 16.0;
 
 /// Cycles for which the work of a block occupies the pipes of a compute unit.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct Pipes {
     /// Cycles that the compute unit takes to issue the block's instructions.
     pub issue: f64,
@@ -71,7 +73,9 @@ pub struct Prediction {
 /// # Errors
 /// [`ModelError`]: the target has no throughput table, or a block does not fit a compute unit.
 pub fn predict(block: &ModelBlock, target: &TargetDescription) -> Result<Prediction, ModelError> {
-    let model = ThroughputModel { stats: stats(target)?, target, warps: block.warps.max(1) as f64 };
+    let stats = stats(target)?;
+    let bytes_per_cycle = global_bytes_per_cycle(block, stats);
+    let model = ThroughputModel { stats, target, warps: block.warps.max(1) as f64, bytes_per_cycle };
     let resident = Occupancy::of(block, target)?;
     let spent = model.steps(&block.steps);
     // Asynchronous work still in flight at the end is waited for.
@@ -88,6 +92,14 @@ pub fn predict(block: &ModelBlock, target: &TargetDescription) -> Result<Predict
         latency,
         bound_by: if by_latency > by_pipe { "latency" } else { pipe },
     })
+}
+
+/// Returns the bytes of global memory that a compute unit accesses in a cycle: the lesser of its share of the last-level
+/// cache, and of the bytes that its share of device memory brings, each of which the launch accesses several times.
+fn global_bytes_per_cycle(block: &ModelBlock, stats: &Throughput) -> f64 {
+    let accessed = block.global_bytes() * block.blocks as f64;
+    let uses = block.distinct_bytes.map_or(1.0, |distinct| (accessed / distinct.max(1) as f64).max(1.0));
+    stats.bytes_per_cycle() * uses.min(CACHE_RATIO)
 }
 
 /// The time that a block has spent on the steps before some point of the program.
@@ -121,6 +133,8 @@ struct ThroughputModel<'a> {
     stats: &'a Throughput,
     target: &'a TargetDescription,
     warps: f64,
+    /// Bytes of global memory that a compute unit accesses in a cycle.
+    bytes_per_cycle: f64,
 }
 
 impl ThroughputModel<'_> {
@@ -177,7 +191,7 @@ impl ThroughputModel<'_> {
             issue: issued as f64 * issuing / stats.issues_per_cycle.max(1.0) + barriers * costs.block_barrier.cycles,
             shared: (stored + loaded + shuffle) * self.warps,
             matrix: work.matrix_instructions as f64 * work.matrix_cycles.max(0.0) * self.warps / f64::from(pipe_count),
-            global: work.global_bytes as f64 / stats.bytes_per_cycle(),
+            global: work.global_bytes as f64 / self.bytes_per_cycle,
         };
         let waited = |count: u64, latency: f64| if count > 0 { latency } else { 0.0 };
         let latency = waited(work.global_accesses.max(work.global_bytes.min(1)), stats.memory_latency);

@@ -83,6 +83,24 @@ pub struct ModelBlock {
     pub registers: u64,
     /// Number of bytes of shared memory that a block takes.
     pub shared_bytes: u64,
+    /// Bytes of global memory that the launch accesses, each counted once however often it is accessed; device memory
+    /// transfers these, and the last-level cache all. `None`: device memory transfers all.
+    pub distinct_bytes: Option<u64>,
     /// The steps that each block executes.
     pub steps: Vec<ModelStep>,
+}
+
+impl ModelBlock {
+    /// Returns the bytes of global memory that the block accesses.
+    pub(super) fn global_bytes(&self) -> f64 {
+        sum_global_bytes(&self.steps)
+    }
+}
+
+fn sum_global_bytes(steps: &[ModelStep]) -> f64 {
+    let of_step = |step: &ModelStep| match step {
+        ModelStep::Work(work) => work.global_bytes as f64,
+        ModelStep::Loop { iteration_count, body, .. } => *iteration_count as f64 * sum_global_bytes(body),
+    };
+    steps.iter().map(of_step).sum()
 }

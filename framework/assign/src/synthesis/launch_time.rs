@@ -1,0 +1,97 @@
+//! The predicted time of a launch of a program whose tensors all have layouts.
+
+use std::collections::HashMap;
+use tilewright_tile::op::name::{tt, ttg};
+
+use super::accesses::{accesses, buffers};
+use super::model::ModelBlock;
+use super::predicted::predicted;
+use super::solved::Solved;
+use super::work::{AccessCounts, WorkCounter};
+use super::{PredictionLine, SynthesisError};
+use crate::LaunchConfig;
+use crate::dot_plan::plan_dot;
+use crate::layouts::LayoutCache;
+use crate::memory::moved_bits;
+use tilewright_layout::Layout;
+use tilewright_plan::memory_synthesis::{SharedTensor, serve_accesses};
+use tilewright_plan::mma::MmaPlan;
+use tilewright_tile::axis_info::{AxisInfoMap, LaunchValues};
+use tilewright_tile::{Body, Function, Op, Value};
+
+/// A launch whose time is predicted.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LaunchSpec {
+    /// The grid and the integer arguments.
+    pub values: LaunchValues,
+    /// Bytes of all buffers that the launch accesses; `None` if unknown. Device memory transfers each byte once, the
+    /// last-level cache each access.
+    pub buffer_bytes: Option<u64>,
+}
+
+/// Predicts the time of a launch of a function with layouts, after pipelining, whose kernel takes `shared_bytes` bytes
+/// of shared memory.
+///
+/// # Errors
+/// [`SynthesisError`]: a dot or an access of shared memory has no plan, or a block does not fit a compute unit.
+pub fn predict_launch(
+    function: &Function,
+    shared_bytes: u64,
+    launch: &LaunchSpec,
+    config: &LaunchConfig<'_>,
+) -> Result<PredictionLine, SynthesisError> {
+    let empty = Body::default();
+    let body = function.body.as_ref().unwrap_or(&empty);
+    let layouts = LayoutCache::new(config.families);
+    let (axis_info, launch_info) = (AxisInfoMap::of(function), AxisInfoMap::of_launch(function, &launch.values));
+    let plans = plan_dots(body, config)?;
+    let moved = count_accesses(body, config, &layouts)?;
+    let program = Solved { body, axis_info: &axis_info, config, layouts: &layouts, plans: &plans };
+    let counted = WorkCounter { program, moved: &moved, launch_info: Some(&launch_info) };
+    let blocks = launch.values.grid.iter().product::<u64>() * u64::from(config.context.blocks);
+    let block = counted.blocks(shared_bytes, Some(blocks))?;
+    predicted(&ModelBlock { distinct_bytes: launch.buffer_bytes, ..block }, config)
+}
+
+fn plan_dots(body: &Body, config: &LaunchConfig<'_>) -> Result<HashMap<Op, MmaPlan>, SynthesisError> {
+    let dots = body.walk(body.root()).into_iter().filter(|op| matches!(body.op(*op).name(), tt::DOT | tt::DOT_SCALED));
+    let plan = |op: Op| {
+        let wrong = |source| SynthesisError::Mma { operation: body.display_name(body.op(op).results[0]), source };
+        Ok((op, plan_dot(body, op, config).map_err(wrong)?.plan))
+    };
+    dots.map(plan).collect()
+}
+
+/// Counts the accesses of all tensors in shared memory, in the layouts that their types name.
+fn count_accesses(
+    body: &Body,
+    config: &LaunchConfig<'_>,
+    layouts: &LayoutCache<'_>,
+) -> Result<HashMap<Op, AccessCounts>, SynthesisError> {
+    let mut moved = HashMap::new();
+    let allocations = body.walk(body.root()).into_iter().filter(|op| body.op(*op).name() == ttg::LOCAL_ALLOC);
+    for tensor in allocations.map(|op| body.op(op).results[0]) {
+        moved.extend(count_accesses_of(body, tensor, config, layouts)?);
+    }
+    Ok(moved)
+}
+
+fn count_accesses_of(
+    body: &Body,
+    tensor: Value,
+    config: &LaunchConfig<'_>,
+    layouts: &LayoutCache<'_>,
+) -> Result<Vec<(Op, AccessCounts)>, SynthesisError> {
+    let buffers = buffers(body, tensor);
+    let buffer = *buffers.last().unwrap_or(&tensor);
+    let ty = body.ty(buffer);
+    let (ops, accesses): (Vec<Vec<Op>>, Vec<_>) =
+        accesses(body, &buffers, &HashMap::new(), config, layouts)?.into_iter().unzip();
+    let problem = SharedTensor::new(ty.shape().unwrap_or_default(), moved_bits(ty.element()));
+    // Tensor memory has no banks.
+    let Layout::Memory(memory) = layouts.memory(ty)?.layout else { return Ok(Vec::new()) };
+    let wrong = |source| SynthesisError::Memory { tensor: body.display_name(tensor), source: Box::new(source) };
+    let solution = serve_accesses(&problem, &accesses, &memory, &config.context).map_err(wrong)?;
+    let counts = solution.served.iter().map(AccessCounts::from);
+    Ok(counts.zip(&ops).flat_map(|(counts, ops)| ops.iter().map(move |op| (*op, counts))).collect())
+}

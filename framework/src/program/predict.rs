@@ -1,0 +1,32 @@
+//! Predicts the time of a launch of a compiled program.
+
+use super::compiler::{ProgramCompiler, ProgramOptions};
+use super::config::launch_config;
+use super::error::ProgramError;
+use tilewright_assign::AssignedModule;
+use tilewright_assign::synthesis::{LaunchSpec, PredictionLine, predict_launch};
+use tilewright_kernel::Kernel;
+use tilewright_layout::FamilySet;
+use tilewright_layout::families::Neutral;
+
+impl ProgramCompiler<'_> {
+    /// Predicts the time of a launch of `kernel`, which [`Self::kernel`] has compiled with these options from the program
+    /// that `assigned` has after the last stage `layouts`.
+    ///
+    /// # Errors
+    /// [`ProgramError`]: the program has no function, or the performance model has no prediction.
+    pub fn predict(
+        &self,
+        assigned: &AssignedModule,
+        kernel: &Kernel,
+        options: &ProgramOptions,
+        launch: &LaunchSpec,
+    ) -> Result<PredictionLine, ProgramError> {
+        let Some(function) = assigned.module.functions.first() else {
+            return Err(ProgramError::Entry("the program has no entry function".to_owned()));
+        };
+        let families = FamilySet::new(vec![&Neutral, self.target.families()]);
+        let config = launch_config(self.target, Some(&assigned.module), options, &families)?;
+        Ok(predict_launch(function, kernel.shared_bytes(), launch, &config)?)
+    }
+}
