@@ -85,7 +85,10 @@ fn a_target_has_the_devices_of_its_vendor() {
             "sm_80" => assert!(listed.contains("virtual PTX"), "{listed}{error}"),
             "gfx0" => assert!(error.contains("no driver for architecture `gfx0`; there are sm_75, "), "{error}"),
             _ if output.status.success() => assert!(!listed.contains("virtual PTX"), "{listed}"),
-            _ => assert!(error.contains("no device: ") && libraries.iter().any(|library| error.contains(library)), "{error}"),
+            _ => assert!(
+                error.contains("no device: ") && libraries.iter().any(|library| error.contains(library)),
+                "{error}"
+            ),
         }
     }
 }

@@ -47,6 +47,6 @@ pub use error::SynthesisError;
 pub use launch_time::{LaunchSpec, predict_launch};
 pub use options::SynthesisOptions;
 pub use search::{Synthesized, is_explicit, synthesize};
+pub use tiles::{TiledProgram, TiledResult, synthesize_tiled};
 #[doc(inline)]
 pub use tilewright_tile::axis_info::LaunchValues;
-pub use tiles::{TiledProgram, TiledResult, synthesize_tiled};

@@ -90,11 +90,7 @@ impl WorkCounter<'_, '_> {
                     self.region(body, since)?;
                     let body = self.region(body, since)?;
                     since.is_pipelined = around;
-                    steps.push(ModelStep::Loop {
-                        iteration_count: self.iteration_count(op),
-                        stages,
-                        body,
-                    });
+                    steps.push(ModelStep::Loop { iteration_count: self.iteration_count(op), stages, body });
                     continue;
                 }
                 if operation.name() == GROUPS {

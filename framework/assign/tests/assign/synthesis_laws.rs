@@ -354,7 +354,13 @@ fn work() -> impl Strategy<Value = StepWork> {
 fn block() -> impl Strategy<Value = ModelBlock> {
     let sizes = (1..5000u64, (1..5u64, 0..2u64), 16..128u64, 0..100_000u64, prop::option::of(0..1u64 << 30));
     (sizes, prop::collection::vec(work(), 1..3), work(), 0..40u64, 1..5u64).prop_map(
-        |((blocks, (warps, producers), registers, shared_bytes, distinct_bytes), body, last, iteration_count, stages)| {
+        |(
+            (blocks, (warps, producers), registers, shared_bytes, distinct_bytes),
+            body,
+            last,
+            iteration_count,
+            stages,
+        )| {
             let body = body.into_iter().map(ModelStep::Work).collect();
             let steps = vec![ModelStep::Loop { iteration_count, stages, body }, ModelStep::Work(last)];
             ModelBlock { blocks, warps, producers, lanes: 32, registers, shared_bytes, distinct_bytes, steps }
@@ -435,8 +441,16 @@ fn asynchronous_mma_overlaps_with_an_iteration() {
         let matrix = StepWork { matrix_instructions: instructions, matrix_cycles: 8.0, pending, ..StepWork::default() };
         let body = [load, matrix].map(ModelStep::Work).to_vec();
         let steps = vec![ModelStep::Loop { iteration_count: 32, stages: 2, body }];
-        let block =
-            ModelBlock { blocks: 1, warps: 4, producers: 0, lanes: 32, registers: 128, shared_bytes: 16384, distinct_bytes: None, steps };
+        let block = ModelBlock {
+            blocks: 1,
+            warps: 4,
+            producers: 0,
+            lanes: 32,
+            registers: 128,
+            shared_bytes: 16384,
+            distinct_bytes: None,
+            steps,
+        };
         predict(&block, &target).expect("it fits").latency
     };
     // Four pipes for four warps: one instruction each takes its own cycles.
@@ -462,7 +476,16 @@ fn producers_gain_where_there_is_room_for_them() {
         let barrier = StepWork { barriers: u64::from(producers == 0), ..StepWork::default() };
         let body = [barrier, copy, matrix].map(ModelStep::Work).to_vec();
         let steps = vec![ModelStep::Loop { iteration_count: 64, stages: 4, body }];
-        let block = ModelBlock { blocks: 1080, warps: 4, producers, lanes: 32, registers, shared_bytes: 32768, distinct_bytes: None, steps };
+        let block = ModelBlock {
+            blocks: 1080,
+            warps: 4,
+            producers,
+            lanes: 32,
+            registers,
+            shared_bytes: 32768,
+            distinct_bytes: None,
+            steps,
+        };
         let found = predict(&block, &target).expect("it fits");
         (found.cycles, found.resident.blocks)
     };
