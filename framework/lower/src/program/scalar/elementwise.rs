@@ -6,6 +6,7 @@ use super::float;
 use super::function;
 use super::integer;
 use super::scalar_operation::{Results, Scalar};
+use crate::program::control::CarriedRegisters;
 use crate::program::error::{Lowered, Reason};
 use crate::program::lowered::{LoweredValue, Registers};
 use crate::program::lowering::Lowering;
@@ -68,7 +69,17 @@ pub(crate) fn elementwise(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let mut known = packed_casts(lowering, native, operation, (&from, &to), &operands);
     let registers = 1usize << layout.in_bits(tilewright_layout::Dim::REGISTER);
     let mut results: Vec<Vec<Value>> = vec![Vec::with_capacity(registers); operation.results.len()];
+    // Elements that are equal by the axis information, such as masks of rows at a multiple of their number, are computed
+    // once.
+    let info = lowering.axis_info.get(shaped).filter(|_| operation.results.len() == 1);
+    let equal = CarriedRegisters::of(&layout, info);
     for register in 0..registers {
+        if let (from, 0) = equal.source(register)
+            && from < register
+        {
+            results.iter_mut().for_each(|all| all.push(all[from]));
+            continue;
+        }
         let values: SmallVec<[Value; 4]> = operands.iter().map(|operand| operand[register]).collect();
         let found = match known.get(&values) {
             Some(found) => found.clone(),
