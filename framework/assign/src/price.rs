@@ -13,13 +13,18 @@ use super::op_costs::{OpCosts, registers};
 use tilewright_kernel::Counts;
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::cost::{WarpTime, WarpWork, issue_cycles};
-use tilewright_plan::memory_synthesis::{SharedTensor, TensorAccess, solve_shared_layout};
+use tilewright_plan::memory_synthesis::{SearchBounds, SharedTensor, TensorAccess, solve_shared_layout_with};
 use tilewright_plan::movement::{ConversionKind, MovementError, plan_conversion, plan_gather, plan_global_access};
 use tilewright_tile::Value;
 
 /// Max latency, in cycles, of converting a loaded value of a loop through shared memory. It stands for the barrier of
 /// an iteration, which several values share; software pipelining hides the rest.
 const MAX_PIPELINED_LATENCY: f64 = 16.0;
+/// Max number of shared-memory layouts that are compared for one choice of accesses to price a prefetch. Most buffers
+/// have a layout without bank conflicts among the first ones.
+const PRICED_LAYOUTS: u64 = 1 << 6;
+/// Max number of choices of accesses that are compared to price a prefetch.
+const PRICED_CHOICES: usize = 4;
 /// Cost of an impossible choice of layouts: more than that of any possible choice.
 pub(super) const IMPOSSIBLE: f64 = 1e15;
 
@@ -151,7 +156,9 @@ impl<'a> Prices<'a> {
             return None;
         }
         let reader = TensorAccess::load("the reader", to.clone(), context);
-        let solution = solve_shared_layout(&SharedTensor::new(&shape_of(to), bits), &[copy, reader], context).ok()?;
+        let bounds = SearchBounds { budget: PRICED_LAYOUTS, leaves: PRICED_CHOICES, ..SearchBounds::default() };
+        let tensor = SharedTensor::new(&shape_of(to), bits);
+        let solution = solve_shared_layout_with(&tensor, &[copy, reader], context, &bounds).ok()?;
         let [copy, read] = &solution.served[..] else { return None };
         if solution.conflicts() > 0 {
             return None;
