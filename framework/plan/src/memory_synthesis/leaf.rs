@@ -121,7 +121,7 @@ impl<'q> Problem<'q, '_> {
             chosen.iter().map(|one| one.lanes.alone(self.context.target, self.context.instructions)).collect();
         let context: Vec<_> = alone
             .iter()
-            .map(|(target, rows)| PlanContext::new(target).with_instructions(rows).without_sharing())
+            .map(|(target, rows)| PlanContext::new(target).with_instructions(rows).without_sharing().with_kept_words())
             .collect();
         let (unit, target) = (self.unit_bits(), self.context.target);
         let begin = begin(chosen, rest, &packing, within.len());

@@ -17,6 +17,9 @@ pub struct PlanContext<'a> {
     /// Whether threads that hold replicas may divide the work of a store; selects then choose the elements that each
     /// stores. False for asynchronous copies, whose data never are in registers.
     pub(crate) shares_replicas: bool,
+    /// Whether elements that share a 32-bit register of a lane must share one of each access, so that they need no
+    /// merging, even if that takes more wavefronts. The search for a memory layout has a layout for these accesses.
+    pub(crate) keeps_words: bool,
     /// Number of blocks of the cluster that executes a program, a power of two: the size of the layouts' block dim.
     pub blocks: u32,
 }
@@ -32,6 +35,7 @@ impl<'a> PlanContext<'a> {
             scratch_bytes: u64::from(target.shared.bytes),
             registers: None,
             shares_replicas: true,
+            keeps_words: false,
             blocks: 1,
         }
     }
@@ -61,7 +65,12 @@ impl<'a> PlanContext<'a> {
         Self { shares_replicas: false, ..self }
     }
 
-    /// Returns the context of one of `movements` plans that run in the same block; each gets an equal share of the
+    /// Returns the context for accesses of memory whose layout is searched: they keep the words of a lane.
+    pub(crate) fn with_kept_words(self) -> Self {
+        Self { keeps_words: true, ..self }
+    }
+
+    /// Returns the context of one of several plans in a block: each of the `movements` plans gets an equal share of the
     /// shared memory.
     pub(super) fn divide_scratch(self, movements: usize) -> Self {
         self.with_scratch(self.scratch_bytes / movements.max(1) as u64)

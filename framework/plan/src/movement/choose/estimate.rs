@@ -50,7 +50,7 @@ fn by_rows(problem: &SharedLayoutProblem<'_>, side: &Side<'_>, columns: &[u64]) 
     }
     let memory = Memory::new(columns, &[]);
     let placed = PlacedAccessor::new(&side.located, &memory, problem.target);
-    side.tiles.iter().filter_map(|tile| Some(placed.best_by(tile)?.wavefronts())).min()
+    side.tiles.iter().filter_map(|tile| Some(placed.best_with_words(tile)?.wavefronts())).min()
 }
 
 /// Returns the wavefronts of the accessors with these indices, each times its weight, in the memory whose offset bit

@@ -140,7 +140,7 @@ impl<'a> Placed<'a> {
         let memory = Memory::new(self.columns, padding);
         let placed = tile::PlacedAccessor::new(&side.located, &memory, problem.target);
         let taken = side.tiles.iter().filter_map(|tile| {
-            let first = placed.best_by(tile)?.each;
+            let first = placed.best_with_words(tile)?.each;
             let accesses = side.accesses(tile.width(&side.located)?)?;
             Some(with_first(lower_bound::by_row(problem, side, tile)?, accesses, first))
         });

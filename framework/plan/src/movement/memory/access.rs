@@ -76,7 +76,8 @@ pub fn plan_shared_access<'a>(
     tiles.extend(rows.into_iter().filter(|row| row.direction == direction));
     let planned = |side: &LocatedAccessor, tile: &Tile<'_>| {
         let placed = PlacedAccessor::new(side, &offsets, context.target);
-        let accesses = Accesses::new(placed.best_by(tile)?, &placed)?;
+        let taken = if context.keeps_words { placed.best_with_words(tile)? } else { placed.best_by(tile)? };
+        let accesses = Accesses::new(taken, &placed)?;
         let wavefronts = placed.wavefronts_of(&accesses, tile);
         Some(priced(accesses, wavefronts, side, bound, &memory.padding, context.target))
     };

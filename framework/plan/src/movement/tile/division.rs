@@ -46,19 +46,28 @@ impl<'a> PlacedAccessor<'a> {
     }
 
     /// As [`Self::by`], but with the choice of slot-selecting register bits for which an access takes the fewest
-    /// wavefronts. Elements that share a 32-bit register of the accessor share one of the access, so that they need no
-    /// merging.
+    /// wavefronts.
     pub(in super::super) fn best_by(&self, tile: &Tile<'_>) -> Option<TileStats> {
+        self.best_after(tile, 0)
+    }
+
+    /// As [`Self::best_by`], but elements that share a 32-bit register of the accessor share one of the access, so that
+    /// they need no merging. The search for a memory layout counts these wavefronts.
+    pub(in super::super) fn best_with_words(&self, tile: &Tile<'_>) -> Option<TileStats> {
+        self.best_after(tile, tile.segment_bits_within_word())
+    }
+
+    /// As [`Self::best_by`], but the first `fixed` bits of the slot index are those of [`Self::by`].
+    fn best_after(&self, tile: &Tile<'_>, fixed: usize) -> Option<TileStats> {
         let mut best = self.by(tile)?;
         let phases = 1 << tile.segments.len().saturating_sub(tile.bank_row(self.target)?.phase.len());
         if tile.segment_bits_from_registers() == 0 || best.each <= phases {
             return Some(best);
         }
         let segment_registers = self.segment_registers(tile.segment_bits() - self.side.byte_bits())?;
-        let shared = tile.segment_bits_within_word();
-        let keeps_words = |choice: &Choice| choice.iter().take(shared).copied().eq(0..shared);
+        let is_kept = |choice: &Choice| choice.iter().take(fixed).copied().eq(0..fixed);
         let all = choices(segment_registers.len(), tile.segment_bits_from_registers());
-        for choice in all.into_iter().skip(1).filter(keeps_words).take(MOST_CHOICES) {
+        for choice in all.into_iter().skip(1).filter(is_kept).take(MOST_CHOICES) {
             let access_columns = self.access_columns(tile, &segment_registers, &choice);
             if let Some(other) = access_columns.and_then(|access_columns| self.stats(tile, Some(access_columns)))
                 && other.each < best.each
