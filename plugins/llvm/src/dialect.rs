@@ -245,7 +245,7 @@ pub trait Dialect {
     }
 
     /// Returns the property of LLVM that a loop gets, such as `llvm.loop.unroll.disable`; `None` means none. The number
-    /// of its iterations is not constant; `stores` tells whether it stores to global memory.
+    /// of its iterations is not constant; `stores` is true if it stores to global memory.
     fn loop_property(&self, stores: bool) -> Option<&'static str> {
         let _ = stores;
         None

@@ -69,8 +69,8 @@ impl<'a> Definitions<'a> {
         let (form, mut value, mut lanes) = self.step(end)?;
         let own_uses = if form.starts_with('m') { USES_OF_EXTREME } else { USES_OF_BINARY };
         while lanes != LANES {
-            let (again, before, mask) = self.step(value)?;
-            if again != form || lanes & mask != 0 || self.uses.get(&value) != Some(&own_uses) {
+            let (form_before, before, mask) = self.step(value)?;
+            if form_before != form || lanes & mask != 0 || self.uses.get(&value) != Some(&own_uses) {
                 return None;
             }
             (value, lanes) = (before, lanes | mask);
@@ -78,7 +78,7 @@ impl<'a> Definitions<'a> {
         Some((value, form))
     }
 
-    /// Returns the form, the combined value and the lane bit of a step: the combination of a value with that of the lane
+    /// Returns the form, the combined value and the lane bit of a step: the combination of a value with the value of the lane
     /// whose index differs in this bit. `None` for other values.
     fn step(&self, value: Value) -> Option<(Form, Value, u32)> {
         let statement = self.statements.get(&value).filter(|statement| statement.results[0].1 == WORD)?;

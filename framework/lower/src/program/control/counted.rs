@@ -10,9 +10,9 @@ use super::super::lowering::Lowering;
 struct Count {
     /// Start, end and step of the kernel's loop, as `i32`s.
     range: [Value; 3],
-    /// The factor and the offset by which an index of the kernel's loop becomes one of the `scf.for`; `None` means one
+    /// The scale and the offset by which an index of the kernel's loop becomes one of the `scf.for`; `None` means one
     /// and zero.
-    factor: Option<Value>,
+    scale: Option<Value>,
     offset: Option<Value>,
 }
 
@@ -82,7 +82,7 @@ fn by_iterations(lowering: &mut Lowering<'_>, [from, to, step]: [Value; 3], unsi
     let iterations = builder.select(begins, iterations, zero);
     let cast = if ty.bits() < 32 { Cast::ExtendU } else { Cast::Truncate };
     let iterations = builder.cast(cast, iterations, Type::Scalar(Element::I32));
-    Count { range: [builder.i32(0), iterations, builder.i32(1)], factor: Some(step), offset: Some(from) }
+    Count { range: [builder.i32(0), iterations, builder.i32(1)], scale: Some(step), offset: Some(from) }
 }
 
 /// Emits the range of a loop whose index is the distance from the first index, or the index itself if `is_natural`: if
@@ -98,7 +98,7 @@ fn by_indices(lowering: &mut Lowering<'_>, [from, to, step]: [Value; 3], unsigne
     let begins = builder.compare(if unsigned { Compare::LtU } else { Compare::LtS }, least, to);
     let end = builder.select(begins, end, zero);
     let range = [start, end, step].map(|bound| builder.cast(Cast::ExtendU, bound, Type::Scalar(Element::I32)));
-    Count { range, factor: None, offset: (!is_natural).then_some(from) }
+    Count { range, scale: None, offset: (!is_natural).then_some(from) }
 }
 
 /// Emits the induction variable of type `ty`, given the index of the kernel's loop.
@@ -106,6 +106,6 @@ fn index(lowering: &mut Lowering<'_>, index: Value, count: &Count, ty: Type) -> 
     let builder = &mut lowering.builder;
     let cast = if ty.bits() < 32 { Cast::Truncate } else { Cast::ExtendU };
     let index = builder.cast(cast, index, ty);
-    let index = count.factor.map_or(index, |factor| builder.binary(Binary::Mul, index, factor));
+    let index = count.scale.map_or(index, |scale| builder.binary(Binary::Mul, index, scale));
     count.offset.map_or(index, |offset| builder.binary(Binary::Add, offset, index))
 }
