@@ -8,12 +8,12 @@ use tilewright_tile::axis_info::{AxisInfo, IndexBit};
 /// For each register of a tensor, the index of the register from which it differs by a constant, its source, and the
 /// constant to add to the source's value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in super::super) struct CarriedRegisters(Vec<(usize, i64)>);
+pub(super) struct RegisterDifferences(Vec<(usize, i64)>);
 
-impl CarriedRegisters {
-    /// Finds the registers that a loop carries for a tensor with this layout. Without axis information (`None`, as for
-    /// floating-point elements), it carries all registers.
-    pub(in super::super) fn of(layout: &LinearLayout, info: Option<&AxisInfo>) -> Self {
+impl RegisterDifferences {
+    /// Finds the differences for a tensor with this layout. Without axis information (`None`, as for floating-point
+    /// elements), every register is its own source.
+    pub(super) fn of(layout: &LinearLayout, info: Option<&AxisInfo>) -> Self {
         let differences: Vec<Option<i64>> = layout
             .columns_of(Dim::REGISTER)
             .iter()
@@ -29,8 +29,8 @@ impl CarriedRegisters {
         Self((0..1usize << differences.len()).map(source).collect())
     }
 
-    /// The register that is carried for a register, and the difference to that one.
-    pub(in super::super) fn source(&self, register: usize) -> (usize, i64) {
+    /// The source of a register, and the difference to it.
+    pub(super) fn source(&self, register: usize) -> (usize, i64) {
         self.0.get(register).copied().unwrap_or((register, 0))
     }
 
@@ -75,7 +75,7 @@ fn difference(layout: &LinearLayout, info: &AxisInfo, column: u64) -> Option<i64
     })
 }
 
-/// Emits the sum of an integer and a constant, or of a pointer and a constant number of bytes.
+/// Adds a constant to a pointer or integer.
 fn moved(builder: &mut Builder, value: Value, difference: i64) -> Value {
     if difference == 0 {
         return value;

@@ -8,7 +8,6 @@ mod pointer_bases;
 mod pointer_sum;
 mod repeated;
 
-pub(super) use carried_registers::CarriedRegisters;
 pub(super) use choice::{chosen, inlined, lower_branch, switched};
 pub(super) use counted::counted;
 pub(super) use pointer_sum::PointerSum;

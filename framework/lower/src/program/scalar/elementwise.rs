@@ -6,10 +6,10 @@ use super::float;
 use super::function;
 use super::integer;
 use super::scalar_operation::{Results, Scalar};
-use crate::program::control::CarriedRegisters;
 use crate::program::error::{Lowered, Reason};
 use crate::program::lowered::{LoweredValue, Registers};
 use crate::program::lowering::Lowering;
+use crate::program::register_differences::RegisterDifferences;
 use smallvec::{SmallVec, smallvec};
 use std::collections::{HashMap, HashSet};
 use tilewright_kernel::{Builder, Value};
@@ -72,7 +72,7 @@ pub(crate) fn elementwise(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     // Elements that are equal by the axis information, such as masks of rows at a multiple of their number, are computed
     // once.
     let info = lowering.axis_info.get(shaped).filter(|_| operation.results.len() == 1);
-    let equal = CarriedRegisters::of(&layout, info);
+    let equal = RegisterDifferences::of(&layout, info);
     for register in 0..registers {
         if let (from, 0) = equal.source(register)
             && from < register
