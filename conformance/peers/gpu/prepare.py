@@ -151,7 +151,11 @@ def prepare(chosen: argparse.Namespace, ptx: pathlib.Path) -> None:
     for script in DEVICE_SCRIPTS.glob("*.py"):
         shutil.copy(script, chosen.folder)
     size = sum(file.stat().st_size for file in chosen.folder.rglob("*") if file.is_file()) / (1 << 20)
-    print(f"{chosen.folder}: {size:.1f} MiB, " + ", ".join(f"{len(files)} {name}" for name, files in large.items()) + f", {len(cases)} cases")
+    print(
+        f"{chosen.folder}: {size:.1f} MiB, "
+        + ", ".join(f"{len(files)} {name}" for name, files in large.items())
+        + f", {len(cases)} cases"
+    )
 
 
 def main() -> None:

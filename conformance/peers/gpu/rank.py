@@ -2,9 +2,9 @@
 
     PYTHONPATH=conformance/peers python3 -m gpu.rank COMMAND RESULTS.json FOLDER... --target NAME [--part large|sweep] [--list]
 
-RESULTS.json is what `device/run.py` wrote; the folders have the programs as `write_ttir.py` wrote them (`prepare.py --ptx` keeps
-them). Prints a table: for each group of programs the rank correlation (Spearman's coefficient), and the time lost by taking the
-program that the model predicts to be the quickest. `--list` prints both times of each program.
+`device/run.py` wrote RESULTS.json, and `write_ttir.py` the programs in the folders (`prepare.py --ptx` keeps them). Prints a
+table: for each group of programs the rank correlation (Spearman's coefficient), and the time lost by taking the program that
+the model predicts to be the quickest. `--list` prints both times of each program.
 """
 
 import argparse
@@ -18,7 +18,7 @@ import subprocess
 import sys
 from typing import Any
 
-from tables import geometric_mean, row
+from tables import row
 
 # Below, a page states what the model does not know.
 EXPECTED = 0.8
@@ -91,7 +91,7 @@ def table(programs: list[Ranked]) -> list[str]:
         if len(some) < FEWEST:
             continue
         quickest, chosen = min(some, key=lambda one: one.us), min(some, key=lambda one: one.predicted)
-        mean = geometric_mean(one.predicted / one.us for one in some)
+        mean = statistics.geometric_mean(one.predicted / one.us for one in some)
         cells = [f"{correlate(some):.2f}", f"{mean:.2f}", f"`{quickest.name}`", f"`{chosen.name}`"]
         lines.append(row(group, len(some), *cells, f"{chosen.us / quickest.us - 1:.0%}"))
     return lines
@@ -124,8 +124,9 @@ def main() -> None:
     print("\n".join(table(programs)))
     if chosen.list:
         print("\n" + "\n".join(list_programs(programs)))
-    below = [line for line in {one.group for one in programs} if correlate([one for one in programs if one.group == line]) < EXPECTED]
-    print(f"\nbelow {EXPECTED}: {', '.join(sorted(below)) or 'none'}", file=sys.stderr)
+    groups = {group: [one for one in programs if one.group == group] for group in {one.group for one in programs}}
+    below = sorted(group for group, some in groups.items() if len(some) >= FEWEST and correlate(some) < EXPECTED)
+    print(f"\nbelow {EXPECTED}: {', '.join(below) or 'none'}", file=sys.stderr)
 
 
 if __name__ == "__main__":
