@@ -29,7 +29,7 @@ pub fn read_launch(file: &Path) -> Result<LaunchSpec, CommandError> {
         *count = given.ok_or_else(|| wrong("`grid`: expected positive numbers of programs".to_owned()))?;
     }
     let arguments = list("args")?.iter().map(|argument| argument.get("value").and_then(Json::as_i64)).collect();
-    let buffers = case.get("buffers").and_then(Json::as_object);
+    let buffers = case.get("buffers").and_then(Json::as_object).filter(|buffers| !buffers.is_empty());
     let bytes = buffers.and_then(|buffers| buffers.values().map(|buffer| buffer.get("bytes")?.as_u64()).sum());
     Ok(LaunchSpec { values: LaunchValues { grid, arguments }, buffer_bytes: bytes })
 }

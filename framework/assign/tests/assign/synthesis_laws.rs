@@ -390,7 +390,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
     #[test]
-    fn more_of_anything_never_takes_less(block in block(), what in 0..18usize, by in 1..100u64) {
+    fn more_of_anything_never_takes_less(block in block(), what in 0..19usize, by in 1..100u64) {
         let target = a100();
         let before = predict(&block, &target).expect("it fits").cycles;
         prop_assert_eq!(predict(&block, &target).expect("it fits").cycles, before, "deterministic");
@@ -403,6 +403,7 @@ proptest! {
             (15, [ModelStep::Loop { stages, .. }, ..]) => *stages = (*stages - 1).max(1),
             (16, _) => after.warps += by % 4,
             (17, _) => after.producers += by % 4,
+            (18, _) => after.distinct_bytes = after.distinct_bytes.map(|bytes| bytes + (by << 20)),
             (_, [ModelStep::Loop { body, .. }, ..]) => {
                 if let Some(ModelStep::Work(work)) = body.first_mut() {
                     more(work, what, by);

@@ -265,3 +265,74 @@ fn sizes_that_a_text_leaves_open_are_chosen() {
         run(tilewright().arg("explain").arg(kernel("add_masked.ttir")).args(["--target", "a100", "--size", "m=1"]));
     assert!(other.failed(2).contains("no `tw.size m"));
 }
+
+/// Each program adds rows up to its own number: program `i` has `i + 1` iterations of its loop, if `%n` is 64.
+const TRIANGLE: &str = "tt.func public @triangle(%x: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %y: !tt.ptr<f32>, %n: i32) {
+  %zero = arith.constant dense<0.000000e+00> : tensor<1024xf32>
+  %step = arith.constant dense<1024> : tensor<1024xi32>
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c64 = arith.constant 64 : i32
+  %row = tt.get_program_id x : i32
+  %next = arith.addi %row, %c1 : i32
+  %end = arith.muli %next, %n : i32
+  %at = tt.make_range {start = 0 : i32, end = 1024 : i32} : tensor<1024xi32>
+  %base = tt.splat %x : !tt.ptr<f32> -> tensor<1024x!tt.ptr<f32>>
+  %first = tt.addptr %base, %at : tensor<1024x!tt.ptr<f32>>, tensor<1024xi32>
+  %rows:2 = scf.for %k = %c0 to %end step %c64 iter_args(%sum = %zero, %p = %first) -> (tensor<1024xf32>, tensor<1024x!tt.ptr<f32>>) : i32 {
+    %v = tt.load %p : tensor<1024x!tt.ptr<f32>>
+    %more = arith.addf %sum, %v : tensor<1024xf32>
+    %following = tt.addptr %p, %step : tensor<1024x!tt.ptr<f32>>, tensor<1024xi32>
+    scf.yield %more, %following : tensor<1024xf32>, tensor<1024x!tt.ptr<f32>>
+  }
+  %sum = \"tt.reduce\"(%rows#0) <{axis = 0 : i32}> ({
+  ^bb0(%a: f32, %b: f32):
+    %c = arith.addf %a, %b : f32
+    tt.reduce.return %c : f32
+  }) : (tensor<1024xf32>) -> f32
+  %to = tt.addptr %y, %row : !tt.ptr<f32>, i32
+  tt.store %to, %sum : !tt.ptr<f32>
+  tt.return
+}";
+
+/// The predicted time of a launch follows from its grid, arguments and buffers: loops have the mean trip count of the
+/// programs, and the last-level cache serves bytes that are accessed again.
+#[test]
+fn the_time_of_a_launch_is_predicted() {
+    let folder = folder("launch");
+    let (program, case) = (folder.join("triangle.ttir"), folder.join("triangle.json"));
+    std::fs::write(&program, TRIANGLE).expect("a file");
+    let explain = |launch: &str, more: &[&str]| {
+        std::fs::write(&case, launch).expect("a file");
+        let arguments = [program.as_os_str(), "--launch".as_ref(), case.as_os_str()];
+        run(tilewright().arg("explain").args(arguments).args(["--target", "h100"]).args(more))
+    };
+    let predict = |programs: u64, n: u64, buffers: &str| {
+        let launch =
+            format!(r#"{{"grid": [{programs}], "args": [{{}}, {{}}, {{"value": {n}}}], "buffers": {{{buffers}}}}}"#);
+        let lines = json_lines(&explain(&launch, &["--json"]).out.replace('\n', ""));
+        let number = |name: &str| lines[0].pointer(name).and_then(serde_json::Value::as_f64).expect("a number");
+        ["/cycles", "/pipes/global", "/blocks_of_a_unit", "/microseconds"].map(number)
+    };
+    let [cycles, global, blocks, microseconds] = predict(1320, 64, "");
+    // h100 has 132 multiprocessors of 1830 MHz, and 3352 GB/s. Programs 0 to 1319 have 660.5 iterations in the mean, and
+    // each iteration loads 4096 bytes.
+    assert_eq!(blocks, 10.0);
+    assert!((microseconds - cycles / 1830.0).abs() < 1e-6, "{microseconds} microseconds");
+    let share = 3352e3 / 1830.0 / 132.0;
+    assert!((global * share / 4096.0 - 660.5).abs() < 2.0, "{global} cycles for {share} bytes a cycle");
+    assert!(predict(1320, 128, "")[0] > 1.9 * cycles, "twice the iterations");
+    let [_, cached, ..] = predict(1320, 64, r#""x": {"bytes": 1048576}, "y": {"bytes": 5280}"#);
+    assert!((cached * 3.0 / global - 1.0).abs() < 0.01, "{cached} cycles from the cache, {global} from memory");
+    let text = explain(r#"{"grid": [132, 1, 1], "args": [{}, {}, {"value": 64}]}"#, &[]).out;
+    assert!(text.contains("\npredicted: ") && text.contains(" cycles for 1 blocks per compute unit"), "{text}");
+    for (launch, reason) in [
+        ("{", "EOF"),
+        (r#"{"args": []}"#, "`grid`: expected an array"),
+        (r#"{"grid": [0], "args": []}"#, "`grid`: expected positive numbers of programs"),
+        (r#"{"grid": [1, 1, 1, 1], "args": []}"#, "`grid`: expected at most three"),
+        (r#"{"grid": [1]}"#, "`args`: expected an array"),
+    ] {
+        assert!(explain(launch, &[]).failed(2).contains(reason), "{launch}");
+    }
+}

@@ -74,7 +74,7 @@ pub struct Prediction {
 /// [`ModelError`]: the target has no throughput table, or a block does not fit a compute unit.
 pub fn predict(block: &ModelBlock, target: &TargetDescription) -> Result<Prediction, ModelError> {
     let stats = stats(target)?;
-    let bytes_per_cycle = global_bytes_per_cycle(block, stats);
+    let bytes_per_cycle = stats.bytes_per_cycle() * if block.distinct_bytes.is_some() { CACHE_RATIO } else { 1.0 };
     let model = ThroughputModel { stats, target, warps: block.warps.max(1) as f64, bytes_per_cycle };
     let resident = Occupancy::of(block, target)?;
     let spent = model.steps(&block.steps);
@@ -83,8 +83,11 @@ pub fn predict(block: &ModelBlock, target: &TargetDescription) -> Result<Predict
     let blocks_per_compute_unit = block.blocks.div_ceil(u64::from(model.stats.compute_units).max(1));
     let iterations = blocks_per_compute_unit.div_ceil(resident.blocks.max(1));
     let (pipe, busiest) = spent.pipes.busiest();
-    let (by_pipe, by_latency) = (blocks_per_compute_unit as f64 * busiest, iterations as f64 * latency);
-    let beside = blocks_per_compute_unit as f64 * (spent.pipes.sum() - busiest) + by_pipe.min(by_latency);
+    let (by_pipe, by_memory) = (blocks_per_compute_unit as f64 * busiest, memory_cycles(block, model.stats));
+    let (pipe, by_pipe) = if by_memory > by_pipe { ("global memory", by_memory) } else { (pipe, by_pipe) };
+    let by_latency = iterations as f64 * latency;
+    let others = blocks_per_compute_unit as f64 * spent.pipes.sum() + by_memory - by_pipe;
+    let beside = others + by_pipe.min(by_latency);
     Ok(Prediction {
         cycles: by_pipe.max(by_latency) + NOT_HIDDEN * beside,
         resident,
@@ -94,12 +97,12 @@ pub fn predict(block: &ModelBlock, target: &TargetDescription) -> Result<Predict
     })
 }
 
-/// Returns the bytes of global memory that a compute unit accesses in a cycle: the lesser of its share of the last-level
-/// cache, and of the bytes that its share of device memory brings, each of which the launch accesses several times.
-fn global_bytes_per_cycle(block: &ModelBlock, stats: &Throughput) -> f64 {
+/// Returns the cycles in which device memory transfers the distinct bytes of a launch to all compute units; zero if they
+/// are unknown, because the pipe of each compute unit then counts all bytes.
+fn memory_cycles(block: &ModelBlock, stats: &Throughput) -> f64 {
     let accessed = block.global_bytes() * block.blocks as f64;
-    let uses = block.distinct_bytes.map_or(1.0, |distinct| (accessed / distinct.max(1) as f64).max(1.0));
-    stats.bytes_per_cycle() * uses.min(CACHE_RATIO)
+    let distinct = block.distinct_bytes.map_or(0.0, |distinct| accessed.min(distinct as f64));
+    distinct / stats.bytes_per_cycle() / f64::from(stats.compute_units.max(1))
 }
 
 /// The time that a block has spent on the steps before some point of the program.
@@ -133,7 +136,8 @@ struct ThroughputModel<'a> {
     stats: &'a Throughput,
     target: &'a TargetDescription,
     warps: f64,
-    /// Bytes of global memory that a compute unit accesses in a cycle.
+    /// Bytes of global memory that a compute unit accesses in a cycle: its share of the last-level cache if the distinct
+    /// bytes are known, else its share of device memory.
     bytes_per_cycle: f64,
 }
 
