@@ -5,7 +5,7 @@
 //! plans of `movement::memory`.
 //!
 //! - [`swizzle`]: one writer and one reader; the dimensions of subspaces give the swizzle (Linear Layouts paper, Lemma
-//! 9.5).
+//!   9.5).
 //! - `linear`: any accessors, by a budgeted search of linear layouts; it starts from low offset bits (`bank_words`) and
 //!   segments (`segments`) and counts exactly for layouts without padding (`estimate`).
 //! - `functor`: `Swizzle<B,M,S>` over axes in some order (Hexcute paper).
