@@ -169,8 +169,8 @@ impl Session {
 }
 
 impl Session {
-    /// Returns the session with the plugins in `generators`, opened at the first call; an error if none of them can be
-    /// loaded.
+    /// Returns the loaded code generators; the first call loads the plugins in `generators`. An error if none of them can
+    /// be loaded.
     fn code(&self) -> Result<&tilewright::Session, &String> {
         let opened = self.code.get_or_init(|| {
             let mut registry = Registry::new();

@@ -1,4 +1,4 @@
-//! Cases that check a law (property of layouts) by algebra, and helpers for their checks.
+//! Cases that check a law (property of layouts) by algebra, and the functions that the checks share.
 
 use tilewright_layout::{FamilyError, FamilySpec, Layout, LinearLayout};
 

@@ -249,7 +249,8 @@ typedef struct tw_plan_stats {
      */
     uint64_t shared_bytes;
     /**
-     * The price of the plan in shared-memory wavefronts of a warp; plans are compared by it.
+     * Price of the plan in shared-memory wavefronts of a warp, for comparisons with other compilers. Plans are ordered
+     * by `cycles`, not by this price.
      */
     double price;
     /**

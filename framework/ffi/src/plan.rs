@@ -43,7 +43,8 @@ pub struct tw_plan_stats {
     pub warp_barriers: u64,
     /// Shared memory that the plan takes in a block, in bytes.
     pub shared_bytes: u64,
-    /// The price of the plan in shared-memory wavefronts of a warp; plans are compared by it.
+    /// Price of the plan in shared-memory wavefronts of a warp, for comparisons with other compilers. Plans are ordered
+    /// by `cycles`, not by this price.
     pub price: f64,
     /// Cycles of a block by the target's table of costs.
     pub cycles: f64,

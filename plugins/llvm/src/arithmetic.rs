@@ -15,8 +15,8 @@ use crate::translate::{Body, Typed};
 /// Type of the 32-bit words that a shuffle moves between lanes; other types are bitcast to it.
 const WORD: Type = Type::Scalar(Element::I32);
 
-/// Number of products that a chain of integer additions sums before LLVM must keep a partial sum. Fewer products of each
-/// element of a dot are live with a smaller number; sums of addresses have fewer products.
+/// Number of products that a chain of integer additions sums before LLVM must keep a partial sum. A smaller number keeps
+/// fewer registers live in dots; addresses add fewer products than this, so LLVM may still reassociate them.
 const PRODUCTS_OF_PARTIAL_SUM: u32 = 8;
 
 fn is_product(value: BasicValueEnum<'_>) -> bool {

@@ -136,7 +136,7 @@ impl Mma {
             let total = |at: usize, c: u64| self.sum.total(c, terms_of(at).map(|(of_a, of_b)| (a[of_a], b[of_b])));
             return self.update(call, [&tile_elements, &beyond], total);
         };
-        // Each operand element is a factor of many products, so all are decoded first.
+        // Each operand element is multiplied many times, so all are decoded first.
         let a: Vec<f64> = a.into_iter().map(|bits| sum.a.decode(bits)).collect();
         let b: Vec<f64> = b.into_iter().map(|bits| sum.b.decode(bits)).collect();
         let Some([of_a, of_b]) = &self.scales else {

@@ -25,16 +25,12 @@ impl AxisInfoMap {
     /// Runs the analysis, starting with the argument attributes `tt.divisibility`, `tt.contiguity` and `tt.constancy`.
     #[must_use]
     pub fn of(function: &Function) -> Self {
-        Self::analyze(function, &LaunchValues::default())
+        Self::of_launch(function, &LaunchValues::default())
     }
 
     /// Runs the analysis for one launch, whose arguments and grid are known.
     #[must_use]
     pub fn of_launch(function: &Function, launch: &LaunchValues) -> Self {
-        Self::analyze(function, launch)
-    }
-
-    fn analyze(function: &Function, launch: &LaunchValues) -> Self {
         let Some(body) = &function.body else { return Self { known: Vec::new() } };
         let mut flow = Flow { body, launch, known: vec![None; body.value_count()], changed: true, round: 0 };
         if let Some(entry) = body.blocks(body.root()).first() {

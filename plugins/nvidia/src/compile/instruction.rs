@@ -109,15 +109,14 @@ fn store<'ctx>(emit: &Emitter<'_, 'ctx>, row: &Instruction, operands: &[Typed<'c
 /// Emits `cp.async`: unless all lanes are active, as inline assembly with the operand `ignore-src`, so that inactive
 /// lanes write zeros. The machine instruction has this predicate, whereas the assembler computes it from a size.
 fn copy<'ctx>(emit: &Emitter<'_, 'ctx>, row: &Instruction, operands: &[Typed<'ctx>]) -> Result<(), CompileError> {
-    let bytes = row.name.rsplit('.').next().and_then(|bytes| bytes.parse().ok());
-    let (Some(bytes), &[(_, to), (_, from), (_, BasicValueEnum::IntValue(reads))]) = (bytes, operands) else {
+    let (Some((mnemonic, bytes)), &[(_, to), (_, from), (_, BasicValueEnum::IntValue(reads))]) =
+        (row.name.rsplit_once('.'), operands)
+    else {
         return Err(CompileError::Backend(format!("`{}` takes two addresses and a predicate", row.name)));
     };
-    let _: u32 = bytes;
     if reads.get_zero_extended_constant() == Some(1) {
         return emit.call(&format!("llvm.nvvm.{}", row.name), &[], &[to, from]).map(|_| ());
     }
-    let mnemonic = row.name.trim_end_matches(|letter: char| letter.is_ascii_digit()).trim_end_matches('.');
     let text = format!("{mnemonic} [$0], [$1], {bytes}, $2;");
     let ignored = emit.not(reads)?;
     emit.access_assembly(&text, "l,l,b,~{memory}", &[to, from, ignored.into()], &[]).map(drop)
@@ -154,7 +153,7 @@ pub(super) fn ptx_version(architecture: &str, module: &Module) -> Option<u32> {
 /// Prefix of the names of copies by lanes, without those of bulk copies.
 const COPY: &str = "cp.async.c";
 
-/// Least PTX version, times ten, in which `cp.async` has the operand `ignore-src`.
+/// Least PTX version, times ten, whose `cp.async` has the operand `ignore-src`.
 const IGNORE_SOURCE_VERSION: u32 = 75;
 
 /// PTX versions, times ten, that LLVM takes by default, by prefix of the processor's name. Later processors have all

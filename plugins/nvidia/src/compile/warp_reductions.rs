@@ -1,5 +1,5 @@
 //! Replaces reductions of an integer over all lanes of a warp by `redux.sync`. The kernel IR has no operation for them: it
-//! has a shuffle and a combining operation for each bit of the lane index, which take three times as long.
+//! has a shuffle and a combining operation for each bit of the lane index, which take about three times as long.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -14,12 +14,24 @@ pub(super) const CAPABILITY: u32 = 80;
 /// The bits of a lane index.
 const LANES: u32 = 31;
 
-/// The number of uses of a value in a step: the shuffle, and a binary operation or a comparison and a select.
-const USES_OF_BINARY: usize = 2;
-const USES_OF_EXTREME: usize = 3;
+/// A combining operation that `redux.sync` has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Form {
+    /// The suffix of `redux.sync`, such as `add.s32`.
+    suffix: &'static str,
+    /// How often a step uses its value: in the shuffle, and in a binary operation or in a comparison and a select.
+    uses: usize,
+}
 
-/// The PTX form of a combining operation.
-type Form = &'static str;
+impl Form {
+    fn binary(suffix: &'static str) -> Self {
+        Self { suffix, uses: 2 }
+    }
+
+    fn extreme(suffix: &'static str) -> Self {
+        Self { suffix, uses: 3 }
+    }
+}
 
 /// Definitions of values, and the number of their uses.
 struct Definitions<'a> {
@@ -58,19 +70,18 @@ impl<'a> Definitions<'a> {
         self.statements.get(&value).map(|statement| &statement.op)
     }
 
-    /// Returns the value that a reduction over all lanes reduces, and the PTX form, by the reduction's result.
+    /// Returns the value that each reduction over all lanes reduces, and the form, by the reduction's result.
     fn reductions(&self) -> HashMap<Value, (Value, Form)> {
         self.statements.keys().filter_map(|&end| Some((end, self.reduction(end)?))).collect()
     }
 
-    /// Returns the value that a reduction with the result `end` reduces, and the PTX form; `None` if `end` is no such
+    /// Returns the value that a reduction with the result `end` reduces, and the form; `None` if `end` is no such
     /// result, or if intermediate results have other uses.
     fn reduction(&self, end: Value) -> Option<(Value, Form)> {
         let (form, mut value, mut lanes) = self.step(end)?;
-        let own_uses = if form.starts_with('m') { USES_OF_EXTREME } else { USES_OF_BINARY };
         while lanes != LANES {
             let (form_before, before, mask) = self.step(value)?;
-            if form_before != form || lanes & mask != 0 || self.uses.get(&value) != Some(&own_uses) {
+            if form_before != form || lanes & mask != 0 || self.uses.get(&value) != Some(&form.uses) {
                 return None;
             }
             (value, lanes) = (before, lanes | mask);
@@ -78,12 +89,12 @@ impl<'a> Definitions<'a> {
         Some((value, form))
     }
 
-    /// Returns the form, the combined value and the lane bit of a step: the combination of a value with the value of the lane
+    /// Returns the form, the combined value and the lane bit of a step, which combines a value with the value of the lane
     /// whose index differs in this bit. `None` for other values.
     fn step(&self, value: Value) -> Option<(Form, Value, u32)> {
         let statement = self.statements.get(&value).filter(|statement| statement.results[0].1 == WORD)?;
         let (form, [a, b]) = match statement.op {
-            Op::Binary { op, a, b } => (binary(op)?, [a, b]),
+            Op::Binary { op, a, b } => (Form::binary(suffix_of(op)?), [a, b]),
             Op::Select { condition, a, b } => (self.extreme(condition, [a, b])?, [a, b]),
             _ => return None,
         };
@@ -96,13 +107,13 @@ impl<'a> Definitions<'a> {
     /// Returns the form of a select of the less or the greater of two values; `None` for other selects.
     fn extreme(&self, condition: Value, [a, b]: [Value; 2]) -> Option<Form> {
         let Op::Compare { op, a: x, b: y } = *self.op(condition)? else { return None };
-        Some(match (op, [x, y] == [a, b], [x, y] == [b, a]) {
+        Some(Form::extreme(match (op, [x, y] == [a, b], [x, y] == [b, a]) {
             (Compare::LtS, true, _) => "min.s32",
             (Compare::LtU, true, _) => "min.u32",
             (Compare::LtS, _, true) => "max.s32",
             (Compare::LtU, _, true) => "max.u32",
             _ => return None,
-        })
+        }))
     }
 }
 
@@ -115,7 +126,7 @@ fn count_uses(kernel: &Kernel) -> HashMap<Value, usize> {
     uses
 }
 
-fn binary(op: Binary) -> Option<Form> {
+fn suffix_of(op: Binary) -> Option<&'static str> {
     Some(match op {
         Binary::Add => "add.s32",
         Binary::And => "and.b32",
@@ -131,7 +142,7 @@ fn replace(region: &mut Region, found: &HashMap<Value, (Value, Form)>) {
         if let [(result, _)] = statement.results[..]
             && let Some(&(value, form)) = found.get(&result)
         {
-            let text = format!("redux.sync.{form} $0, $1, -1;");
+            let text = format!("redux.sync.{} $0, $1, -1;", form.suffix);
             statement.op = Op::Assembly { text, constraints: "=r,r".to_owned(), operands: vec![value] };
         }
         statement.op.regions_mut().into_iter().for_each(|nested| replace(nested, found));

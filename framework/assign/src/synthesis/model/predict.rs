@@ -97,8 +97,8 @@ pub fn predict(block: &ModelBlock, target: &TargetDescription) -> Result<Predict
     })
 }
 
-/// Returns the cycles in which device memory transfers the distinct bytes of a launch to all compute units; zero if they
-/// are unknown, because the pipe of each compute unit then counts all bytes.
+/// Returns the cycles that device memory takes to transfer the distinct bytes of a launch to all compute units; zero if
+/// these bytes are unknown, because the pipe of each compute unit then counts all accessed bytes.
 fn memory_cycles(block: &ModelBlock, stats: &Throughput) -> f64 {
     let accessed = block.global_bytes() * block.blocks as f64;
     let distinct = block.distinct_bytes.map_or(0.0, |distinct| accessed.min(distinct as f64));

@@ -67,9 +67,9 @@ impl Level {
         Counts { shuffles, shuffles_xor, selects, ..Counts::default() }
     }
 
-    /// Returns the work of a warp for the step on 2^`register_bits` registers of a lane: a shuffle, a combining operation for each register that may be in an
-    /// upper half, and selects. The chain is the shuffle, if there is one, a combining operation and, between lanes, a
-    /// select.
+    /// Returns the work of a warp for the step on 2^`register_bits` registers of a lane: a shuffle, a combining operation
+    /// for each register that may be in an upper half, and selects. The chain is the shuffle, if there is one, a
+    /// combining operation and, between lanes, a select.
     pub(super) fn work(&self, element_bits: &[u32], register_bits: u32) -> WarpWork {
         let counts = self.counts(element_bits, register_bits);
         let registers = 1u64 << register_bits;
