@@ -58,7 +58,7 @@ impl SessionBuilder {
     /// Adds the target files of these directories to the catalogue.
     ///
     /// # Errors
-    /// [`SessionError::Targets`].
+    /// [`SessionError::Targets`] if a directory cannot be read, or one of its target files is invalid.
     ///
     /// # Examples
     /// ```
@@ -78,7 +78,7 @@ impl SessionBuilder {
         Ok(self)
     }
 
-    /// Loads these plugin libraries or manifests before the plugins that are searched.
+    /// Adds plugin libraries or manifests by path. [`Self::open`] loads them before it searches for other plugins.
     ///
     /// # Examples
     /// ```
@@ -94,7 +94,8 @@ impl SessionBuilder {
         self
     }
 
-    /// Replaces the search paths of plugins by `discovery`.
+    /// Replaces all settings of the plugin search by `discovery`, including the files that [`Self::plugins`] added
+    /// earlier.
     #[must_use]
     pub fn discovery(self, discovery: Discovery) -> Self {
         Self { discovery, ..self }

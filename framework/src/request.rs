@@ -35,7 +35,8 @@ impl LayoutRequest {
     /// Reads a layout request from text: a family's attribute text or JSON.
     ///
     /// # Errors
-    /// [`LayoutRequestError`].
+    /// [`LayoutRequestError::Notation`] if the text is malformed, [`LayoutRequestError::NotALayout`] if it is a JSON
+    /// object that describes neither a family nor a layout.
     ///
     /// # Examples
     /// ```
@@ -59,7 +60,8 @@ impl LayoutRequest {
     /// layout is used.
     ///
     /// # Errors
-    /// [`LayoutRequestError`].
+    /// [`LayoutRequestError::Notation`] if the text, family or layout in the value is malformed,
+    /// [`LayoutRequestError::NotALayout`] if the value describes neither a family nor a layout.
     ///
     /// # Examples
     /// ```
@@ -91,7 +93,7 @@ impl LayoutRequest {
     /// kind. A family is resolved as by [`Session::layout`], with the same `target`.
     ///
     /// # Errors
-    /// [`RequestError`].
+    /// [`RequestError`] if the family cannot build the layout, or if the target or its plugin is not available.
     ///
     /// # Examples
     /// ```
@@ -115,7 +117,8 @@ impl LayoutRequest {
     /// [`Session::distributed`], with the same `target`, so it must build a distributed layout.
     ///
     /// # Errors
-    /// [`RequestError`].
+    /// [`RequestError::NotDistributed`] if the family builds a memory layout; another [`RequestError`] if it cannot
+    /// build the layout, or if the target or its plugin is not available.
     ///
     /// # Examples
     /// ```

@@ -65,7 +65,7 @@ pub enum RequestError {
     /// A layout family (named constructor of layouts) cannot build the layout.
     #[error(transparent)]
     Family(#[from] FamilyError),
-    /// The layout is of another kind than the request needs; the caller's fault.
+    /// The layout is a memory or tensor-memory layout, but the request needs a distributed layout; the caller's fault.
     #[error("`{0}` is not a distributed layout: its elements have no lane and register")]
     NotDistributed(String),
     /// No plan exists for the conversion.
@@ -104,7 +104,8 @@ impl Session {
     /// Returns the target with this name, served by its plugin.
     ///
     /// # Errors
-    /// [`RequestError::Target`], [`RequestError::Plugin`].
+    /// [`RequestError::Target`] if the catalogue does not have the target, [`RequestError::Plugin`] if no plugin serves
+    /// it or its plugin cannot be opened.
     ///
     /// # Examples
     /// ```no_run
@@ -120,7 +121,8 @@ impl Session {
     /// Returns the target with this name, for layouts only: its instruction table may not have been read.
     ///
     /// # Errors
-    /// [`RequestError::Target`], [`RequestError::Plugin`].
+    /// [`RequestError::Target`] if the catalogue does not have the target, [`RequestError::Plugin`] if no plugin serves
+    /// it or its plugin cannot be opened.
     pub fn target_without_table(&self, name: &str) -> Result<Arc<dyn Target>, RequestError> {
         Ok(self.registry.target_without_table(self.catalogue.get(name)?)?)
     }
@@ -130,7 +132,8 @@ impl Session {
     /// family. A plugin that cannot be opened is an error only if no other plugin knows the family.
     ///
     /// # Errors
-    /// [`RequestError`].
+    /// [`RequestError::Target`] if the catalogue does not have the target, [`RequestError::Plugin`] if a plugin that is
+    /// needed cannot be opened, [`RequestError::Family`] if the family is unknown or cannot build the layout.
     ///
     /// # Examples
     /// ```
@@ -177,7 +180,8 @@ impl Session {
     /// opened.
     ///
     /// # Errors
-    /// [`RequestError::Target`], [`RequestError::Plugin`] if the target is named.
+    /// With a target: [`RequestError::Target`] if the catalogue does not have it, [`RequestError::Plugin`] if no plugin
+    /// serves it or its plugin cannot be opened. Without a target: none.
     ///
     /// # Examples
     /// ```
@@ -203,7 +207,8 @@ impl Session {
     /// Returns the linear map of a distributed layout that a family builds for a tensor of `shape`.
     ///
     /// # Errors
-    /// [`RequestError`]. If the family builds a memory layout, [`RequestError::NotDistributed`].
+    /// [`RequestError::NotDistributed`] if the family builds a memory or tensor-memory layout; otherwise as
+    /// [`Self::layout`].
     ///
     /// # Examples
     /// ```
@@ -232,7 +237,8 @@ impl Session {
     /// Returns the target with this name; `None` if no plugin serves it.
     ///
     /// # Errors
-    /// [`RequestError::Target`]; [`RequestError::Plugin`]: its plugin cannot be opened.
+    /// [`RequestError::Target`] if the catalogue does not have the target, [`RequestError::Plugin`] if its plugin
+    /// cannot be opened.
     ///
     /// # Examples
     /// ```
@@ -252,10 +258,11 @@ impl Session {
         }
     }
 
-    /// Returns the target's instructions of these kinds, kind by kind; none if no plugin serves the target.
+    /// Returns the target's instructions of these kinds, in the order of `kinds`; none if no plugin serves the target.
     ///
     /// # Errors
-    /// [`RequestError::Target`], [`RequestError::Plugin`].
+    /// [`RequestError::Target`] if the catalogue does not have the target, [`RequestError::Plugin`] if its plugin
+    /// cannot be opened or fails to list its instructions.
     ///
     /// # Examples
     /// ```no_run
@@ -281,7 +288,8 @@ impl Session {
     /// Plans are cached.
     ///
     /// # Errors
-    /// [`RequestError::Target`], [`RequestError::Plugin`], [`RequestError::Movement`].
+    /// [`RequestError::Target`] if the catalogue does not have the target, [`RequestError::Plugin`] if its plugin
+    /// cannot be opened, [`RequestError::Movement`] if no plan exists.
     ///
     /// # Examples
     /// ```
@@ -326,7 +334,7 @@ impl Session {
     /// [`lower::conversion_kernel`] for the kernel's parameters.
     ///
     /// # Errors
-    /// [`RequestError`].
+    /// As [`Self::plan_conversion`]; [`RequestError::Lower`] if the plan cannot be lowered to a kernel.
     ///
     /// # Examples
     /// ```
@@ -365,7 +373,8 @@ impl Session {
     /// Compiles a module for a target.
     ///
     /// # Errors
-    /// [`RequestError`].
+    /// [`RequestError::Lowered`] if the module is invalid, [`RequestError::Compile`] if it does not compile; as
+    /// [`Self::target`] if the target or its plugin is not available.
     ///
     /// # Examples
     /// ```no_run

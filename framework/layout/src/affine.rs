@@ -79,7 +79,7 @@ impl AffineLayout {
     /// This map with the coordinates along an out dim reversed: `y -> size - 1 - y` after the map.
     ///
     /// # Errors
-    /// If the dim is absent.
+    /// [`LayoutError::NoSuchDim`] if the dim is absent.
     pub fn flip_out(&self, dim: Dim) -> Result<Self, LayoutError> {
         if !self.linear.outs.contains(dim) {
             return Err(LayoutError::NoSuchDim { dim });
@@ -90,7 +90,7 @@ impl AffineLayout {
     /// This map with the positions of an input dim reversed: `x -> size - 1 - x` before the map.
     ///
     /// # Errors
-    /// If the dim is absent.
+    /// [`LayoutError::NoSuchDim`] if the dim is absent.
     pub fn flip_in(&self, dim: Dim) -> Result<Self, LayoutError> {
         if !self.linear.ins.contains(dim) {
             return Err(LayoutError::NoSuchDim { dim });
@@ -125,8 +125,8 @@ impl AffineLayout {
     /// This map with `by` added to the coordinate along an out dim.
     ///
     /// # Errors
-    /// [`LayoutError::NotAffine`] if adding carries into bits that depend on the input, or out of the dim; also if the
-    /// dim is absent.
+    /// [`LayoutError::NotAffine`] if adding carries into bits that depend on the input, or out of the dim,
+    /// [`LayoutError::NoSuchDim`] if the dim is absent.
     pub fn shift_out(&self, dim: Dim, by: u64) -> Result<Self, LayoutError> {
         let outs = &self.linear.outs;
         let shift = outs.shift_of(dim).ok_or(LayoutError::NoSuchDim { dim })?;
@@ -152,7 +152,7 @@ impl AffineLayout {
     /// The inverse of an invertible map.
     ///
     /// # Errors
-    /// [`LayoutError::NotInvertible`].
+    /// [`LayoutError::NotInvertible`] if the linear part of the map is not invertible.
     pub fn invert(&self) -> Result<Self, LayoutError> {
         let linear = self.linear.invert()?;
         let offset = linear.apply_packed(self.offset);

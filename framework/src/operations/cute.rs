@@ -75,8 +75,9 @@ const OPERATIONS: [(&str, Operation); 31] = [
 /// and shapes as text in CuTe notation, tilers (a layout, or a list of tilers), and numbers.
 ///
 /// # Errors
-/// [`OperationError`]. If no layout can be the result, [`OperationError::Undefined`] names the first coordinate for
-/// which every candidate is wrong.
+/// [`OperationError::Unknown`] if no operation has this name, [`OperationError::Inputs`] if an input is missing or of
+/// the wrong type, [`OperationError::Layout`] if a text is not a layout or shape, [`OperationError::Undefined`] if the
+/// operation has no result; its message names a coordinate that no candidate layout maps correctly.
 ///
 /// ```
 /// use serde_json::json;
@@ -171,7 +172,7 @@ fn no_layout(error: CuteError) -> OperationError {
     OperationError::Layout(error.to_string())
 }
 
-/// Makes the error of an operation that is undefined on its inputs.
+/// Converts an error of the CuTe algebra to [`OperationError::Undefined`].
 fn no_result(error: CuteError) -> OperationError {
     OperationError::Undefined(error.to_string())
 }

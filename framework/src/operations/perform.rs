@@ -11,7 +11,9 @@ use tilewright_layout::snake_case;
 /// ([`layout_from_json`](tilewright_layout::layout_from_json)), sizes are in elements, dims are names.
 ///
 /// # Errors
-/// [`OperationError`].
+/// [`OperationError::Unknown`] if no operation has this name, [`OperationError::Inputs`] if an input is missing,
+/// malformed, or not an input of the operation, [`OperationError::Layout`] if an input is not a layout,
+/// [`OperationError::Undefined`] if the operation has no result for these inputs.
 ///
 /// ```
 /// use serde_json::json;

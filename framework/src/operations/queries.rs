@@ -1,4 +1,4 @@
-//! Questions about layouts: predicates, contiguity, masks.
+//! Operations that return a property of a layout: predicates, rank, contiguity, masks.
 
 use serde_json::{Value as Json, json};
 

@@ -1,4 +1,4 @@
-//! Replaces layouts by family in the inputs of an operation by their bases.
+//! Resolves operation inputs that name a layout family (such as `blocked`) to linear layouts with explicit bases.
 
 use serde_json::{Map, Value as Json};
 
@@ -7,12 +7,13 @@ use super::table::{InputKind, LayoutOperation};
 use crate::{LayoutRequest, Session};
 use tilewright_layout::{Layout, layout_to_json};
 
-/// Replaces each layout among the inputs of `operation` that is named by a family (text, or an object with `kind` or
-/// `params`) by its bases. The layout's tensor has the `shape` next to `params`, or else the shape that the caller
-/// passes.
+/// Replaces each layout input of `operation` that names a family (as text, or as an object with `kind`, `params` or
+/// `layout`) by the bases of the layout. The layout is built for a tensor of the `shape` in the object, if it has
+/// `params`; otherwise for a tensor of the argument `shape`.
 ///
 /// # Errors
-/// [`OperationError::Layout`] with the name of the input.
+/// [`OperationError::Layout`] if an input is malformed, or its layout cannot be built or is padded; the message names
+/// the input.
 ///
 /// ```
 /// use serde_json::json;
@@ -44,7 +45,8 @@ pub fn resolve_layouts(
     Ok(())
 }
 
-/// Whether a layout input names no family: it has bases, or is of a form that names none, and stays as it is.
+/// Whether a layout input names no family and stays as it is: an object with `in_dims`, or a value that is neither text
+/// nor an object with `kind`, `params` or `layout`.
 fn has_bases(value: &Json) -> bool {
     let family = |fields: &Map<String, Json>| ["kind", "params", "layout"].iter().any(|key| fields.contains_key(*key));
     !(value.is_string() || value.as_object().is_some_and(|fields| family(fields) && !fields.contains_key("in_dims")))

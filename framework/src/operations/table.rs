@@ -84,7 +84,7 @@ impl LayoutOperation {
     /// Returns the operation of this name or alias; an alias may also be in `snake_case`.
     ///
     /// # Errors
-    /// [`OperationError::Unknown`].
+    /// [`OperationError::Unknown`] if no operation has this name or alias.
     ///
     /// ```
     /// use tilewright::operations::LayoutOperation;
@@ -301,7 +301,7 @@ pub const LAYOUT_OPERATIONS: &[LayoutOperation] = &[
     ),
     row("concat_ins", &["concatIns"], &[A, B], LAYOUT, "LinearLayout::concat_ins", shape::concat_ins),
     row("concat_outs", &["concatOuts"], &[A, B], LAYOUT, "LinearLayout::concat_outs", shape::concat_outs),
-    // Questions.
+    // Properties of layouts.
     row("apply", &[], &[OF, POINTS], "`points`", "LinearLayout::apply", algebra::apply),
     row("equal", &["operator=="], &[A, B], "`value`", "LinearLayout`, `==", algebra::equal),
     row(

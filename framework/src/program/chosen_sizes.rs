@@ -5,8 +5,8 @@ use std::fmt;
 /// The chosen tile sizes of a program, and the extent of the search for them.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ChosenSizes {
-    /// The chosen size of each open size of the program, with the size's name, in the order of the text. The size
-    /// combinations below have one size for each name in this order.
+    /// The name and the chosen value of each tile size that the text leaves open, in the order of the text. The size
+    /// combinations in the fields below list their values in this order.
     pub sizes: Vec<(String, u64)>,
     /// Number of size combinations for which layouts were solved; zero if all sizes were given, so that nothing was
     /// searched.

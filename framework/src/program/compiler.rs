@@ -17,8 +17,8 @@ pub struct ProgramCompiler<'a> {
     pub target: &'a dyn Target,
 }
 
-/// Options of compiling one program: the default ones, then `with_` what differs. A setter of an optional value takes
-/// the value or an `Option`.
+/// Options of compiling one program: start with the default, and change options with the `with_` methods. The method of
+/// an optional value takes the value or an `Option`.
 ///
 /// # Examples
 /// ```
@@ -43,14 +43,15 @@ pub struct ProgramOptions {
     pub entry: Option<String>,
     /// The strategy by which layout assignment chooses layouts.
     pub strategy: Strategy,
-    /// Max number of stages of pipelined loops; one disables prefetching. `None` for the loops' attributes, else the
-    /// target's value ([`tilewright_assign::stages`]).
+    /// Max number of stages of pipelined loops; one disables prefetching. If `None`, each loop has the number in its
+    /// attribute or, without the attribute, the target's default ([`tilewright_assign::stages`]).
     pub stages: Option<u32>,
     /// Options of layout synthesis, for programs with explicit memory (`tw` operations that state where tiles lie).
     pub synthesis: synthesis::SynthesisOptions,
     /// Sizes that the program leaves open, each with its name and the value to use.
     pub sizes: Vec<(String, u64)>,
-    /// Whether data movements take no dynamic shared memory: a function of a host's own device code has none.
+    /// Whether the scratch memory of data movements is limited to the size of static shared memory, as for a function
+    /// that the device code of a host compiler calls: it cannot have dynamic shared memory.
     pub static_memory: bool,
     /// Whether products and sums are rounded separately. By default they are contracted into multiply-adds that round
     /// once, as Triton's `enable_fp_fusion` does.
@@ -76,7 +77,7 @@ impl ProgramOptions {
         Self { registers: registers.into(), ..self }
     }
 
-    /// Sets whether data movements take no dynamic shared memory ([`Self::static_memory`]).
+    /// Sets whether the scratch memory of data movements is limited to static shared memory ([`Self::static_memory`]).
     #[must_use]
     pub fn with_static_memory(self, static_memory: bool) -> Self {
         Self { static_memory, ..self }

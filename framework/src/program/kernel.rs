@@ -20,7 +20,8 @@ impl ProgramCompiler<'_> {
     /// Compiles a program to a kernel. `seen` is called with the program after every stage.
     ///
     /// # Errors
-    /// [`ProgramError`]; [`ProgramError::is_unsupported`] separates limits of the target from errors of the program.
+    /// [`ProgramError`], with a variant for each stage that can fail. [`ProgramError::is_unsupported`] is true if the
+    /// target lacks an instruction or a resource, and false if the program is in error.
     ///
     /// # Examples
     /// ```

@@ -16,7 +16,7 @@ impl ProgramCompiler<'_> {
     /// Parses and verifies a program, for any target: a verified program may use what this target does not support.
     ///
     /// # Errors
-    /// [`ProgramError::Text`].
+    /// [`ProgramError::Text`] if the text does not parse, or violates a rule of the tile IR.
     pub fn read(&self, text: &str) -> Result<TileModule, ProgramError> {
         let module = tile::text::parse(text, self.dialects)?;
         let families = FamilySet::new(vec![&Neutral, self.target.families()]);

@@ -10,8 +10,8 @@ use tilewright_layout::FamilySet;
 use tilewright_layout::families::Neutral;
 
 impl ProgramCompiler<'_> {
-    /// Predicts the time of a launch of `kernel`, which [`Self::kernel`] has compiled with these options from the program
-    /// that `assigned` has after the last stage `layouts`.
+    /// Predicts the time of a launch of `kernel`, which [`Self::kernel`] has compiled with these options. `assigned` is
+    /// the program in the last [`CompilationStage::Layouts`](super::CompilationStage::Layouts) of that compilation.
     ///
     /// # Errors
     /// [`ProgramError`]: the program has no function, or the performance model has no prediction.

@@ -51,7 +51,9 @@ impl RunError {
 /// beyond the end of one does not reach another. `printer` receives the values that the kernel prints.
 ///
 /// # Errors
-/// [`RunError`].
+/// [`RunError::Arguments`] if the arguments do not match the kernel or the buffers, [`RunError::Fault`] if the emulator
+/// stops the kernel, [`RunError::Unwritten`] if a buffer that the host did not initialise has bytes that the kernel did
+/// not write.
 ///
 /// # Examples
 /// ```no_run

@@ -15,7 +15,7 @@ impl<'d> LoadedLaunch<'d> {
     /// Loads the code to a device, and fills the buffers. `kernel` is the name of the kernel in the artifact.
     ///
     /// # Errors
-    /// [`DeviceError`].
+    /// [`DeviceError`] if the device cannot load the code or allocate a buffer, or if an argument refers to no buffer.
     ///
     /// # Examples
     /// ```no_run
@@ -74,7 +74,7 @@ impl<'d> LoadedLaunch<'d> {
     /// Runs the kernel, and waits for its end.
     ///
     /// # Errors
-    /// [`DeviceError`].
+    /// [`DeviceError`] if the device reports that the launch failed.
     pub fn run(&mut self) -> Result<Launched, DeviceError> {
         self.device.launch(&self.request)
     }
@@ -82,7 +82,7 @@ impl<'d> LoadedLaunch<'d> {
     /// Reads the contents of all buffers.
     ///
     /// # Errors
-    /// [`DeviceError`].
+    /// [`DeviceError`] if the device cannot copy a buffer to the host.
     pub fn read(&mut self) -> Result<Vec<Vec<u8>>, DeviceError> {
         self.buffers.iter().map(|&(buffer, bytes)| self.device.read(buffer, 0, bytes)).collect()
     }

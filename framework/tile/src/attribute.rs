@@ -19,8 +19,8 @@ pub enum Attribute {
     Text(Arc<str>),
     /// A symbol, the name of a function or another definition of the module: `@name`.
     Symbol(Arc<str>),
-    /// A keyword that the operation's text format writes without quotes, one of those that the operation's definition
-    /// lists.
+    /// A keyword: text that the operation's format writes without quotes. The operation's definition lists the allowed
+    /// keywords.
     Keyword(Arc<str>),
     /// A list in brackets.
     List(Vec<Attribute>),
@@ -101,7 +101,7 @@ impl Attributes {
 }
 
 impl TypedNumber {
-    /// The signed value of an integer; `None` for numbers of other types.
+    /// Returns the value of an integer or `index`, sign-extended from its width; `None` for floating-point numbers.
     #[must_use]
     pub fn as_integer(&self) -> Option<i64> {
         match self.ty {
@@ -146,7 +146,7 @@ impl Attribute {
         }
     }
 
-    /// Returns the text of a string or keyword attribute; `None` for other attributes.
+    /// Returns the text of a string, keyword or symbol attribute; `None` for other attributes.
     #[must_use]
     pub fn as_text(&self) -> Option<&str> {
         match self {
@@ -284,7 +284,8 @@ pub(super) fn write_symbol(f: &mut dyn fmt::Write, name: &str) -> fmt::Result {
     if is_bare(name) { f.write_str(name) } else { write_quoted(f, name) }
 }
 
-/// Writes a string in quotes; characters outside of printable ASCII as `\` and two hexadecimal digits per byte.
+/// Writes a string in quotes, escaped as in MLIR: a backslash is doubled, and a quote or a byte outside of printable
+/// ASCII becomes `\` and two hexadecimal digits.
 pub(super) fn write_quoted(f: &mut dyn fmt::Write, text: &str) -> fmt::Result {
     f.write_str("\"")?;
     for byte in text.bytes() {

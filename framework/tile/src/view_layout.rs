@@ -1,8 +1,8 @@
 //! Memory layouts in the program text, in CuTe's notation: `(128,32,?):(?,1,32)`, with `?` for values known only at
 //! launch.
 //!
-//! An axis is one number or a tuple of modes (pairs of size and stride), the first mode fastest. A size `?` is the size
-//! of an axis that is sliced; strides `?` are operands of the operation, in order.
+//! An axis is one number or a tuple of modes (pairs of size and stride), the first mode fastest. An axis with a size
+//! `?` must be sliced before it is copied; each stride `?` is an operand of the operation, in order.
 
 use thiserror::Error;
 

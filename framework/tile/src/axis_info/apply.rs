@@ -5,7 +5,8 @@ use super::info::{MOST, Steps, power_in};
 use super::{AxisInfo, BitStep, Range};
 use crate::{Attribute, TileType};
 
-/// A result: its type, and the width of its elements in bits. Its axis information is computed from the operands'.
+/// Transfer functions of the analysis: each method computes the axis information of a result of type `ty`, whose
+/// elements have `bits` bits, from the axis information of the operands.
 pub(super) struct Apply<'a> {
     pub(super) ty: &'a TileType,
     pub(super) bits: u32,
@@ -17,7 +18,7 @@ impl Apply<'_> {
     }
 
     /// Builds the axis information of the result from its range, a divisor of its bases, and the steps of its index
-    /// bits. If `range` has only one value, the result is a constant.
+    /// bits (see [`AxisInfo`]). If `range` has only one value, the result is a constant.
     pub(super) fn build(&self, range: Range, divisibility: u64, steps: impl IntoIterator<Item = BitStep>) -> AxisInfo {
         if let (Some(value), false) = (range.single(), self.is_pointer()) {
             return AxisInfo::constant(value, self.ty);
@@ -40,7 +41,7 @@ impl Apply<'_> {
     }
 
     pub(super) fn constant(&self, value: &Attribute) -> Option<AxisInfo> {
-        // A bool is 0 or 1, whichever number its attribute has.
+        // The attribute of a bool may have any number; its low bit counts.
         let own = |value: i64| if self.bits == 1 { value & 1 } else { value };
         if let Some(value) = value.as_integer() {
             return Some(AxisInfo::constant(own(value), self.ty));
@@ -170,7 +171,8 @@ impl Apply<'_> {
 
     /// Returns the axis information of the operand modulo `modulus`, a power of two; the results are in `range`.
     ///
-    /// The steps within a group of elements are kept if all lie below the same next multiple of `limit`.
+    /// Elements between the same two neighbouring multiples of `limit` keep the steps between them; a step that is a
+    /// multiple of `modulus` becomes 0.
     fn wrapped(&self, of: &AxisInfo, limit: u64, modulus: u64, range: Range) -> AxisInfo {
         let apart = |bit: usize| of.steps[bit].is_some_and(|step| power_in(step) >= modulus);
         let groups = Groups::find(of, limit, |_| true, apart);

@@ -128,9 +128,10 @@ impl Apply<'_> {
         self.build(both.a.range.or(both.b.range), a.min(b), steps)
     }
 
-    /// Returns the axis information of a comparison of operands of `operand_bits` bits.
+    /// Returns the axis information of a comparison (`arith.cmpi`) of operands of `operand_bits` bits.
     ///
-    /// All elements of a group that lies on one side of the bound have the same result.
+    /// Elements of one operand that lie between the same two neighbouring multiples of a power of two that divides the
+    /// other operand have the same result.
     pub(super) fn comparison(&self, predicate: &str, both: &Operands<'_>, operand_bits: u32) -> AxisInfo {
         if operand_bits == 1 && predicate.starts_with('s') {
             let (a, b) = (as_signed_bool(both.a), as_signed_bool(both.b));
@@ -170,8 +171,8 @@ impl Apply<'_> {
     }
 }
 
-/// Whether a comparison has the same result as the signed comparison of the numbers; the ranges of these are known.
-/// `is_unsigned` states that no operand is negative.
+/// Whether a predicate has the same result as the signed comparison of the operands. If `is_unsigned`, no operand is
+/// negative, and all predicates have; otherwise all but the unsigned ones.
 fn follows(predicate: &str, is_unsigned: bool) -> bool {
     is_unsigned || !predicate.starts_with('u')
 }

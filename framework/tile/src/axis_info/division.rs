@@ -20,7 +20,7 @@ pub(super) enum Division {
 impl Division {
     /// Whether the quotient of any number in the range `dividend` by a positive number is rounded down.
     ///
-    /// Signed and unsigned quotients are if no dividend is negative; results of shifts right always are.
+    /// Signed and unsigned quotients are rounded down if no dividend is negative; shifts right always round down.
     fn rounds_down(self, dividend: Range) -> bool {
         match self {
             Self::Signed => dividend.is_natural(),

@@ -33,7 +33,7 @@ impl<'d> FunctionBuilder<'d> {
     /// Appends a constant; for a tensor type, one with the same value in all elements.
     ///
     /// # Errors
-    /// [`BuildError`] if no dialect has constants.
+    /// [`BuildError::UnknownOperation`] if no dialect has `arith.constant`.
     pub fn constant(&mut self, value: Attribute) -> Result<Value, BuildError> {
         let ty = value.value_type().unwrap_or(TileType::Index);
         self.op(arith::CONSTANT).attribute("value", value).result(ty).value()
@@ -69,7 +69,7 @@ impl<'b, 'd> OperationBuilder<'b, 'd> {
         self
     }
 
-    /// Sets the operands of the group with this name.
+    /// Appends operands to the operand group with this name.
     #[must_use]
     pub fn operands(mut self, group: &str, values: &[Value]) -> Self {
         let Ok(definition) = &self.definition else { return self };
@@ -155,7 +155,8 @@ impl<'b, 'd> OperationBuilder<'b, 'd> {
     /// Appends the operation to the current block.
     ///
     /// # Errors
-    /// [`BuildError`]; [`crate::verify`] checks the rules of the operation.
+    /// [`BuildError`] if the operation is unknown, if its operands or results do not match the groups of its
+    /// definition, or if a result type cannot be inferred. [`crate::verify`] checks the other rules of the operation.
     pub fn build(self) -> Result<Op, BuildError> {
         self.append().map(|(op, _)| op)
     }

@@ -1,4 +1,5 @@
-//! The list functions of import terms: functions that build lists of operands, and are no operations.
+//! List functions of import terms: functions in the terms of an import table that compute a list of values and are no
+//! operations of the IR.
 
 use super::plain;
 use super::term::{Call, Term};

@@ -52,7 +52,8 @@ fn layout(shape: &[u64], element: &TileType, warps: u64, lanes: u64, blocks: u64
     parse_spec(&text).ok().map(|spec| LayoutName::new(spec, text))
 }
 
-/// The module attributes, with the number of warps that execute `op` if it is in a warp partition.
+/// Returns the module attributes. If `op` is in a partition of a `ttg.warp_specialize`, the attribute `ttg.num-warps`
+/// is the number of warps of the partition.
 pub(crate) fn around(module: &Attributes, body: &Body, op: Op) -> Attributes {
     let mut plain_module = module.clone();
     for groups in body.walk(body.root()).into_iter().filter(|op| body.op(*op).name() == ttg::WARP_SPECIALIZE) {

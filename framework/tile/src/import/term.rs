@@ -10,7 +10,7 @@
 //! | `arith.extf[f32]($0)` | the same; its result has this element type |
 //! | `tt.fp_to_fp[of y]($0)` | the same; its result has the type of group `y` |
 //! | `ttg.local_load[plain x](...)` | the same; its result is a tensor with the shape and element type of group `x` in
-//! memory, in any layout |
+//! memory, in the default layout (`super::plain`) |
 //! | `... {axis = 1, order = $order}` | with attributes, the second copied from the foreign operation |
 //! | `... {padding = $fill[zero, nan]}` | an attribute that is the keyword with the index in the foreign attribute |
 //! | `... {offsets = $offset at $dim}` | an attribute with one number per axis of the first operand: the foreign

@@ -55,8 +55,8 @@ impl TypeSet {
     /// Returns the set of types that a keyword of dialect files names; `None` for other words.
     ///
     /// `int`, `float`, `number`, `integer_or_index`, `float_or_byte`, `i1` to `i64`, `pointer` and `value` are a scalar
-    /// or a tensor; the prefix `scalar.` or `tensor.` restricts them. Others are `tensor`, `memory`, `operand` (a
-    /// tensor in registers or memory), `descriptor`, `token` and `any`.
+    /// or a tensor; the prefix `scalar.` or `tensor.` restricts them. Others are `tensor`, `memory`, `view`, `operand`
+    /// (a tensor in registers or memory), `place` (an `operand` or a view), `descriptor`, `token` and `any`.
     #[must_use]
     pub fn named(word: &str) -> Option<Self> {
         let any_element = |container| Some(Self { container, element: Element::Any });

@@ -23,7 +23,7 @@ pub enum Condition {
 }
 
 impl Condition {
-    /// Parses conditions separated by `;`, whose named ones are among `rules`.
+    /// Parses conditions separated by `;`; a named condition is found in `rules`.
     ///
     /// # Errors
     /// A message with a position in the conditions, or with the name of an unknown rule.

@@ -12,7 +12,7 @@
 //! | `fn` | the types of all operands, an arrow, the types of all results |
 //! | `{}` | all attributes that no other piece writes |
 //! | `(?...)` | an optional part, present if its first placeholder is |
-//! | `@name(a b)` | a special form: [`CustomDirective`] |
+//! | `@name(a b)` | a special form: [`Special`] |
 //! | anything else | itself |
 
 /// A part of a format template: a literal or a placeholder.

@@ -8,7 +8,8 @@ use crate::{Body, Float, Op, TileModule, TileType, TileViolation, Value, ValueOr
 /// Replaces a sum or difference by `math.fma`, which rounds once, if one operand is the result of a multiplication
 /// without other uses. Multiplications that lose their use stay for [`remove_unused`](super::remove_unused).
 ///
-/// Elements are `f16`, `f32` or `f64`: no target has a multiply-add of `bf16` that is cheaper on all architectures.
+/// Elements are `f16`, `f32` or `f64`. A multiply-add of `bf16` is not cheaper on all architectures, so `bf16` is left
+/// as it is.
 ///
 /// # Errors
 /// A [`TileViolation`] if the dialects have no multiply-add.

@@ -15,7 +15,7 @@ pub(super) struct ControlFlowGraph {
     pub blocks: Vec<Block>,
     /// For each block, its successors.
     pub successors: Vec<Vec<usize>>,
-    /// The immediate dominator of each block; the entry of the list for the entry block has no meaning.
+    /// The immediate dominator of each block; the element of block 0 has no meaning.
     pub dominators: Vec<usize>,
     /// For each block, the number of forward edges into it.
     pub forward_predecessors: Vec<usize>,

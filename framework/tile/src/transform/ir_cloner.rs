@@ -100,8 +100,8 @@ impl<'a, 'b, 'd> IrCloner<'a, 'b, 'd> {
         values.iter().map(|value| self.from.ty(*value).clone()).collect()
     }
 
-    /// Clones the operations of the blocks of `region` into the blocks of a new region, which exist already; `entry` is
-    /// the first of them.
+    /// Clones the operations of `region` into blocks that [`Self::blocks_of`] created; `entry` is the clone of the
+    /// first block.
     fn fill(&mut self, region: Region, entry: Block, rewrite: &mut dyn Rewrite) -> Result<(), TileViolation> {
         let blocks = self.from.blocks(region);
         let Some(first) = blocks.first() else { return Ok(()) };

@@ -1,4 +1,5 @@
-//! Replaces types that only texts have: open layouts of Triton's Gluon, and tensors of rank 0.
+//! Replaces types that the text of a program may have but later transformations do not accept: open layouts of Triton's
+//! Gluon, which are still to be chosen, and tensors of rank 0.
 
 use std::sync::Arc;
 
@@ -9,7 +10,7 @@ use crate::{Attribute, Body, Dense, Function, LayoutName, TileModule, TileType};
 /// The families of layouts that are still to be chosen: `#gluon.auto_encoding`, `#gluon.coalesced_encoding`.
 const OPEN_LAYOUTS: [&str; 2] = ["auto_encoding", "coalesced_encoding"];
 
-/// Replaces types that only texts have by those that other transformations expect.
+/// Replaces open layouts and tensors of rank 0 by types that later transformations accept.
 ///
 /// A tensor in an open layout gets no layout, and layout assignment chooses it; `gluon.set_auto_layout` then converts
 /// it to the layout that it sets. A tensor of rank 0 becomes its element.

@@ -1,9 +1,9 @@
 //! CFG structurization: turns branches between the blocks of a region into `scf.if`.
 //!
-//! The code of a block is followed by the code of its joins: merge blocks that it immediately dominates. Before that,
-//! an `scf.if` only yields the exit that its branches take, a later block. With several exits, an integer selects the
-//! one that is taken, and the `scf.if` yields the block arguments of all of them; those of exits that are not taken are
-//! poison.
+//! The code of a block is followed by the code of its joins: merge blocks that it immediately dominates. A branch to a
+//! merge block emits no code: the block is an exit of the enclosing `scf.if`, and its code follows later. If an
+//! `scf.if` has several exits, it yields an integer that selects the exit that control takes, and the block arguments
+//! of all exits; the arguments of other exits are poison.
 //!
 //! The target of a back edge is a loop header, whose loop becomes an `scf.while`: the back edge is one of the exits of
 //! the loop body, on which the loop continues; the others leave the loop.

@@ -120,9 +120,8 @@ impl TensorViewType {
     }
 }
 
-/// The name of a layout or memory space: a family with parameters, and its text. Names are equal if the canonical forms
-/// of family and parameters are, whatever the text: parameters that have their defaults, or that others imply, do not
-/// count.
+/// The name of a layout or memory space: a family with parameters, and its text. Two names are equal if their canonical
+/// specs are: the text, parameters with default values, and parameters that other parameters imply are not compared.
 #[derive(Debug, Clone)]
 pub struct LayoutName(Arc<NamedLayout>);
 

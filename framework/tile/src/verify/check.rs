@@ -125,7 +125,7 @@ impl<'a> OpContext<'a> {
         }
     }
 
-    /// The text of a string or keyword attribute; `None` if the operation does not have it.
+    /// The text of a string, keyword or symbol attribute; `None` if the operation does not have it.
     #[must_use]
     pub fn text(&self, name: &str) -> Option<&'a str> {
         self.operation.attributes.get(name).and_then(Attribute::as_text)

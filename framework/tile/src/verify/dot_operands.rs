@@ -59,8 +59,8 @@ fn dot_operand(check: &OpContext<'_>, layout: &LayoutName, result: &LayoutName, 
     let index = i64::from(name == "B");
     let is_operand = spec.name == "dot_op" || spec.name == "dot_operand";
     if !is_operand {
-        // A layout of another dialect's family that is not in registers is accepted, since its rules do not say for
-        // which operand it is.
+        // A layout is accepted if its family is not known to be one of registers, such as a family of another dialect:
+        // it does not state for which operand it is.
         let storage = check.rules().layout(&spec.name).map(|family| family.storage());
         return ensure(storage != Some(Storage::Registers), || {
             format!(

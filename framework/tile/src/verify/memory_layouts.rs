@@ -25,7 +25,7 @@ impl LayoutRules for Space {
     }
 }
 
-/// The rules of `swizzled_shared`: the row's number permutes the vectors of a row.
+/// The rules of `swizzled_shared`: an XOR with bits of the row's number permutes the vectors of a row.
 #[derive(Debug)]
 struct Swizzled;
 

@@ -1,10 +1,11 @@
 //! The verifier of tile programs.
 //!
-//! Rules that rows declare (groups, type constraints, type inference) are checked by one routine; rules of single
-//! operations (shapes, regions, control flow) by the modules below, selected by the operation's name. A row's key
-//! `verify` lists further conditions, among them the inference of encodings: together they are the rules of Triton's
-//! verifier, for texts. A transformed module need not follow the latter, since layouts of operands and results then
-//! are those of the chosen instructions. Verification stops at the first violation.
+//! An operation's row in its dialect file declares operand and result groups, type constraints and type inference; one
+//! routine checks these for all operations. The modules below check the rules of single operations (shapes, regions,
+//! control flow), selected by the operation's name. The key `verify` of a row lists further conditions, such as the
+//! layouts (Triton's encodings) that follow from those of the operands: together they are the rules of Triton's
+//! verifier. Only a program as written must satisfy these conditions: in a transformed module, the layouts of operands
+//! and results are those of the chosen instructions. Verification stops at the first violation.
 //!
 //! The rules here are those of MLIR's and Triton's neutral dialects. Crates with vendors' dialects bring further ones
 //! ([`crate::rules`]).

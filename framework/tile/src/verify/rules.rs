@@ -1,4 +1,4 @@
-//! Collects the rules that crates bring in sets, by name.
+//! Registers the verifier's rules by name: the neutral rules, and the sets that crates supply with their dialect files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

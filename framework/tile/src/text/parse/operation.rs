@@ -15,7 +15,7 @@ struct ResultName<'a> {
     count: u32,
 }
 
-/// The arguments of a region (each with its name and the byte offset of the name), and the initial values of these
+/// The arguments of a region, each as its name and the byte offset of the name, and the initial values of these
 /// arguments.
 type Initialised<'a> = (Vec<(&'a str, usize)>, Vec<Used>);
 

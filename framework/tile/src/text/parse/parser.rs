@@ -12,8 +12,8 @@ use tilewright_layout::text::{Cursor, Parsed};
 /// Maximum nesting depth of types, attributes, regions and locations together.
 const MAX_DEPTH: usize = 200;
 
-/// Parses a module with operations of `dialects`. [`crate::verify`] checks the rules of the operations; types are those
-/// in the text. Values are defined before their uses or, in a region with several blocks, in a later block; blocks are
+/// Parses a module with operations of `dialects`. The rules of the operations are not checked here, but by
+/// [`crate::verify`]. In a region with several blocks, a later block of the text may define a value; the blocks are
 /// then reordered so that definitions precede uses.
 ///
 /// ```

@@ -146,7 +146,7 @@ impl Parser<'_> {
         if self.cursor.sees("(") { self.result_types() } else { self.type_list() }
     }
 
-    /// Appends the terminator that the text omits to a region without results.
+    /// Appends an `scf.yield` to a region whose text omits the terminator.
     fn end_region(&mut self, region: Region) -> Parsed<()> {
         let block = match self.body.blocks(region).last() {
             Some(block) => *block,

@@ -240,7 +240,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Gives types to all operands, in order.
+    /// Sets the types of all operands; `types` has one type for each operand, in order.
     pub(super) fn distribute_operands(&mut self, draft: &mut Draft, types: Vec<TileType>) -> Parsed<()> {
         let count: usize = draft.operands.iter().map(Vec::len).sum();
         if types.len() != count {

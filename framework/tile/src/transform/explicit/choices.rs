@@ -7,7 +7,8 @@ use crate::{LayoutName, Op, Value};
 
 /// The choices for the operations of a program; an operation without an entry gets the default choice.
 ///
-/// [`Choices::default`] has no entries; the setters add one each.
+/// [`Choices::default`] has no entries. [`Choices::with_copies`] replaces the entries of all copies; each other setter
+/// adds one entry.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Choices {

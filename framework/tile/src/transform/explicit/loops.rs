@@ -88,8 +88,8 @@ fn find_prefetch_slice(body: &Body, block: Block, copies: &[Op]) -> Result<Vec<O
     Ok(body.ops(block).iter().copied().filter(|op| ops.contains(op) || copies.contains(op)).collect())
 }
 
-/// Checks that the tensors `filled` are used only in the loop body `block`, and that one copy fills each before other
-/// uses.
+/// Checks that the tensors `filled` are used only in the loop body `block`, and that exactly one copy fills each
+/// tensor, before all other uses of it.
 fn used_here(body: &Body, block: Block, copies: &[Op], filled: &[Value]) -> Result<(), String> {
     let distinct: BTreeSet<Value> = filled.iter().copied().collect();
     if distinct.len() < filled.len() {

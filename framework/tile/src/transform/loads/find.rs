@@ -55,18 +55,20 @@ pub struct PrefetchableLoad {
     pub stored: Value,
     /// The value of the program that a read of the buffer replaces; without a buffer, the loaded value.
     pub required: Value,
-    /// The reader of the buffer in shared memory.
+    /// The consumer of the prefetched value.
     pub reader: BufferReader,
 }
 
-/// The reader of the buffer in shared memory that a prefetched load fills.
+/// The consumer of a prefetched value: it reads the buffer in shared memory that the load fills or, without a buffer,
+/// registers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BufferReader {
     /// All lanes, in the result layout of this layout conversion.
     Conversion(Op),
     /// The MMA instruction of a dot, for operand A (0) or B (1).
     MmaOperand(Op, usize),
-    /// The lanes that loaded the value: it stays in registers, unless a copy brings it to shared memory.
+    /// The lanes that loaded the value, in the layout of the load. With
+    /// [`PrefetchPath::Carried`](super::PrefetchPath::Carried), the value stays in registers, without a buffer.
     Registers,
 }
 
@@ -244,7 +246,8 @@ impl<'s> Search<'s> {
     /// Traces a value back to a load of this iteration, and returns the load and the operations in between.
     ///
     /// The inner error is the reason why the load cannot be prefetched, such as a second use. `None` if the value does
-    /// not depend on a load of this iteration, or not only by operations that may precede a store.
+    /// not depend on a load of this iteration, or if an operation in between may not move before the store to shared
+    /// memory.
     fn traced(&self, value: Value) -> Option<Result<Traced, Refused>> {
         let (mut at, mut chain) = (value, Vec::new());
         loop {

@@ -3,7 +3,7 @@
 use super::find::{InvariantOperand, PrefetchableLoad};
 use crate::{LayoutName, Op};
 
-/// The path of a prefetched load to its buffer in shared memory.
+/// The path of a prefetched load to its buffer in shared memory, or to registers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PrefetchPath {
     /// By an asynchronous copy from global to shared memory.
@@ -27,8 +27,8 @@ pub struct PipelinedLoop {
     pub loads: Vec<PrefetchedLoad>,
     /// The dots whose MMAs are in flight when the next iteration begins: all dots of the loop, or none.
     ///
-    /// Prefetches fill the buffers of both operands of each; they go through registers only with
-    /// `mma_waits_cover_block`.
+    /// Both operands of such a dot are in buffers that prefetches fill. These prefetches may go through registers only
+    /// if `mma_waits_cover_block`.
     pub overlapped_dots: Vec<Op>,
     /// Whether a wait for MMAs of overlapped dots covers those of the whole block, since these arrive at mbarriers.
     ///
@@ -52,7 +52,7 @@ pub struct StoredOperand {
 pub struct PrefetchedLoad {
     /// The load, and the operations that read its value.
     pub load: PrefetchableLoad,
-    /// The path of the load to its buffer.
+    /// The path of the load.
     pub path: PrefetchPath,
     /// Shared-memory layout of the load's buffer; `None` if the load has no buffer.
     pub memory: Option<LayoutName>,
