@@ -13,7 +13,8 @@ const NAME: &str = "composite";
 ///
 /// # Errors
 /// [`Unsatisfied::Differ`] if a lane or a register that repeats elements of the tile holds other elements of the
-/// tensor; [`Unsatisfied::Sizes`] if the layout has other lanes, or fewer registers or warps.
+/// tensor; [`Unsatisfied::Sizes`] if the layout has other lanes, or fewer registers or warps, than the instruction;
+/// [`Unsatisfied::Instruction`] if no thread holds some element of the tile.
 ///
 /// ```
 /// use tilewright_layout::cute::to_distributed;

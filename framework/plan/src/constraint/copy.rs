@@ -24,7 +24,8 @@ impl CopyTiles {
     /// `element_bits` bits.
     ///
     /// # Errors
-    /// [`Unsatisfied::Instruction`]: an instruction that does not move, or that splits elements.
+    /// [`Unsatisfied::Instruction`] if the instruction's lanes provide no shared-memory addresses, if elements are
+    /// narrower than a byte, or if the instruction divides elements among lanes.
     pub fn from_instruction(row: &Instruction, element_bits: u32) -> Result<Self, Unsatisfied> {
         let wrong =
             |reason: &str| Unsatisfied::Instruction { instruction: row.name.clone(), reason: reason.to_owned() };

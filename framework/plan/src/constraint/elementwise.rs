@@ -7,8 +7,9 @@ use tilewright_layout::{Dim, LinearLayout, Space};
 
 /// Checks that all tensors of an elementwise operation, each given by name and layout, have the same layout.
 ///
-/// # Errors [`Unsatisfied`] with the first register, lane or warp that has different elements in the first tensor and
-/// in another.
+/// # Errors
+/// [`Unsatisfied`] with the first register, lane or warp that has different elements in the first tensor and in
+/// another.
 pub fn check_elementwise(tensors: &[(&str, &LinearLayout)]) -> Result<(), Unsatisfied> {
     let Some((first, others)) = tensors.split_first() else { return Ok(()) };
     others.iter().try_for_each(|other| equal("elementwise", *first, *other))

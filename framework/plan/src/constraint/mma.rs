@@ -69,7 +69,8 @@ pub struct MmaOperandLayouts {
 /// in the instruction's order; warps that share rows or columns of the accumulator hold replicas.
 ///
 /// # Errors
-/// [`Unsatisfied`]: the instruction's tile does not divide the layout of the accumulator.
+/// As [`composite_map`] for the accumulator; [`Unsatisfied::Differ`] if a bit of the tile's M moves along the
+/// accumulator's N, or a bit of N along M; [`Unsatisfied::Sizes`] if the instruction's K is larger than `depth`.
 pub fn solve_mma_operands(
     c: &LinearLayout,
     operands: &OperandTiles,
@@ -161,8 +162,9 @@ fn accumulator(c: &LinearLayout, operands: &OperandTiles) -> Result<[Vec<u64>; 2
 /// the tensors.
 ///
 /// # Errors
-/// [`Unsatisfied::Differ`] with the bit of M, N or K that operands map to different positions, or whose element a
-/// thread does not hold.
+/// [`Unsatisfied::Differ`] if two operands map a bit of M, N or K to different positions, or a thread lacks an element
+/// that it must multiply; it names the lane, register or warp. [`Unsatisfied::Sizes`] if an operand's lanes or warps do
+/// not fit the instruction; [`Unsatisfied::Instruction`] if a lane or register moves along several bits of the tile.
 pub fn check_mma(
     a: Option<&LinearLayout>,
     b: Option<&LinearLayout>,

@@ -1,12 +1,12 @@
 //! Constraints on the layouts of tensors in registers, from the operations that connect them (Hexcute paper, figure
 //! 12).
 //!
-//! A layout maps thread (lane and warp) and value (register) to an element of a tile; an instruction maps them to an
-//! element of its own tile. [`composite_map`] maps the instruction's tile to the tensor's: `f . p^-1`. A copy
-//! ([`check_copy`]) has the same composite on both sides; an MMA ([`check_mma`]) has one map for each of M, N and K in
-//! all three operands (theorem 1, as corrected); elementwise operations ([`check_elementwise`]) have equal layouts; a
-//! reduction ([`check_reduction`]) removes an axis. Each constraint can be checked, and solved for an unknown layout;
-//! an error names the position that violates it.
+//! The layout `f` of a tensor maps thread (lane and warp) and value (register) to an element of the tensor; the layout
+//! `p` of an instruction's tile maps them to an element of the tile. [`composite_map`] maps the tile to the tensor:
+//! `f . p^-1`. A copy ([`check_copy`]) has the same composite map on both sides; an MMA ([`check_mma`]) has one map for
+//! each of M, N and K, common to all three operands (theorem 1, as corrected); elementwise operations
+//! ([`check_elementwise`]) have equal layouts; a reduction ([`check_reduction`]) removes an axis. Each constraint can
+//! be checked, and solved for an unknown layout; an error names the position that violates it.
 
 mod composite;
 mod copy;

@@ -7,7 +7,8 @@ use tilewright_layout::{Layout, LinearLayout};
 /// Returns the thread-value layout (CuTe) of a distributed layout, over the layout's tile.
 ///
 /// # Errors
-/// [`Unsatisfied::Cute`]: two positions hold one element with nonzero bases, or the layout needs a swizzle.
+/// [`Unsatisfied::Cute`] if several positions hold the same element other than by zero bases, or if the layout needs a
+/// swizzle.
 pub fn to_thread_value(layout: &LinearLayout) -> Result<ThreadValue, Unsatisfied> {
     let composed = from_tensor_layout(&Layout::Distributed(layout.clone()))?;
     if !composed.swizzles().is_empty() {
@@ -28,7 +29,7 @@ pub fn to_thread_value(layout: &LinearLayout) -> Result<ThreadValue, Unsatisfied
 /// Returns the distributed layout of a thread-value layout (CuTe), for `lanes` lanes of a warp.
 ///
 /// # Errors
-/// [`Unsatisfied::Cute`]: sizes that are not powers of two, or strides whose sums carry.
+/// [`Unsatisfied::Cute`] if a size is not a power of two, or if sums of strides carry.
 pub fn from_thread_value(layout: &ThreadValue, lanes: u64) -> Result<LinearLayout, Unsatisfied> {
     let shape: Vec<u64> = layout.tile().leaves().into_iter().copied().collect();
     Ok(to_distributed(&layout.composed()?, &shape, lanes)?)

@@ -7,8 +7,7 @@ use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
 
 impl Problem<'_, '_> {
     /// Solves the problem with each layout that the hardware fixes for some alternative. Returns the cheapest solution
-    /// (`None` if no fixed layout serves all accesses), and for each layout that does not serve all a text: its name
-    /// and the reason.
+    /// (`None` if no fixed layout serves all accesses), and a text for each layout that fails: its name and the reason.
     pub(super) fn fixed(&self) -> Result<(Option<SharedLayoutSolution>, Vec<String>), MemorySynthesisError> {
         let mut best: Option<SharedLayoutSolution> = None;
         let mut reasons = Vec::new();
@@ -58,8 +57,8 @@ impl Problem<'_, '_> {
     }
 
     /// Chooses the cheapest alternative of each access in the memory layout `memory`, and returns the solution. `name`
-    /// is the name of the canonical layout, `None` for another layout. The error states which access is impossible
-    /// there, and why.
+    /// is the name of a canonical layout, `None` if the caller gives the memory layout. The error is the reason as
+    /// text: the access that has no alternative there, or a contradiction to the program's explicit layout.
     pub(super) fn in_fixed(&self, name: Option<&str>, memory: &MemoryLayout) -> Result<SharedLayoutSolution, String> {
         if self.given.as_ref().is_some_and(|given| !given.admits(&memory.linear)) {
             return Err("the program has another explicit layout".to_owned());

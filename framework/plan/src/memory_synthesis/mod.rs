@@ -1,5 +1,5 @@
-//! Finds the layout of a tensor in shared memory from its accesses: `M = S o m` (Hexcute paper, section 5.2 and
-//! appendix C).
+//! Finds the layout of a tensor in shared memory from its accesses: `M = S o m`, a layout `m` followed by a swizzle `S`
+//! (Hexcute paper, section 5.2 and appendix C).
 //!
 //! Each access can be executed by several alternatives (instructions, or plain accesses). Each alternative requires
 //! that some elements are adjacent at the low end of the address: a [`StrideTerm`], a layout whose other strides are

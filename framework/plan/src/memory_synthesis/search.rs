@@ -30,7 +30,9 @@ impl Default for SearchBounds {
 /// Finds the cheapest layout of a tensor in shared memory that serves all accesses.
 ///
 /// # Errors
-/// [`MemorySynthesisError`]: [`MemorySynthesisError::Disagree`] names two accesses that no layout serves both.
+/// [`MemorySynthesisError::Disagree`] or [`MemorySynthesisError::DisagreeTogether`] if no layout serves all accesses;
+/// [`MemorySynthesisError::NoAlternative`] if an access has no possible alternative in any layout; another variant if
+/// the tensor, its explicit layout or an access is invalid.
 pub fn solve_shared_layout(
     tensor: &SharedTensor,
     accesses: &[TensorAccess<'_>],
@@ -81,7 +83,7 @@ pub fn solve_shared_layout_with<'a>(
 /// Serves all accesses of a tensor in the given memory layout `memory`, each by the alternative that is cheapest there.
 ///
 /// # Errors
-/// [`MemorySynthesisError::Given`] names an access without a possible alternative.
+/// [`MemorySynthesisError::Given`] if an access has no possible alternative in `memory`; it names the access.
 pub fn serve_accesses(
     tensor: &SharedTensor,
     accesses: &[TensorAccess<'_>],

@@ -68,7 +68,7 @@ impl SharedLayoutSolution {
     /// Returns the layout with its swizzles as one composed layout, in CuTe's notation.
     ///
     /// # Errors
-    /// None for a memory layout; the type is common to all operations.
+    /// Solutions of this module always compose; the error is for hand-made values.
     pub fn composed(&self) -> Result<ComposedLayout, CuteError> {
         ComposedLayout::new(self.swizzles.clone(), 0, self.layout.clone())
     }

@@ -140,9 +140,9 @@ impl MmaPlan {
         accumulator
     }
 
-    /// Starts an accumulator in tensor memory: each warp stores the rows of the initial value `c` that it can access;
-    /// `None` for zeros. `group` is the index of the next group of MMAs that the block commits. A block barrier must
-    /// follow before the MMAs.
+    /// Starts an accumulator in tensor memory. Each warp stores the rows of the initial value `c` that it can access;
+    /// without `c` nothing is stored, and the first MMA overwrites the columns. `group` is the index of the next group
+    /// of MMAs that the block commits. A block barrier must follow before the MMAs.
     pub fn emit_start(
         &self,
         builder: &mut Builder,
@@ -196,9 +196,9 @@ impl MmaPlan {
         unpacked(builder, &words, 1 << tensor.moves.issue_bits, &self.atom.accumulator)
     }
 
-    /// Emits the stores of one chunk's scales to tensor memory if the atom reads them there; each warp stores to its
-    /// own rows. Returns, for A and for B, the column of each tile's scales relative to the warp group's first column;
-    /// empty without stores.
+    /// Emits the stores of one chunk's scales to tensor memory, each warp to its own rows, and a block barrier.
+    /// Returns, for A and for B, the column of each tile's scales relative to the warp group's first column. Emits
+    /// nothing and returns empty lists if the atom reads scales from registers or takes none.
     fn store_scales(&self, builder: &mut Builder, address: Value, scales: [&[Value]; 2]) -> [Vec<u64>; 2] {
         let Some(tensor) = self.atom.scales.as_ref().and_then(|scales| scales.tensor.as_ref()) else {
             return [Vec::new(), Vec::new()];

@@ -16,11 +16,11 @@ use super::mma_atom::{MmaAtom, TypeChecks};
 use super::plan::MmaPlan;
 use super::{MmaCost, MmaError, MmaProblem};
 
-/// Candidates count as equally good if they take at most this many times the fewest cycles. This limit is the smallest
-/// 1 + 1/2^n with which the cost model reproduces published results: MMAs of four warps, at the full rate, must win
-/// wherever they fit (Linear Layouts, 6.1; MMAs of one warp reach 62.9 % of the peak, Luo et al.). If half of the warps
-/// hold copies, MMAs of four warps take 560 cycles by h100's costs and MMAs of one warp 553.4: 1.2 % less; 1/64 is 1.6
-/// %.
+/// Candidates count as equally good if they take at most this many times the fewest cycles. The limit is the smallest
+/// `1 + 1/2^n` with which the cost model reproduces published results: MMAs of four warps (PTX `wgmma`), at the full
+/// rate, must win wherever they fit (Linear Layouts, 6.1; MMAs of one warp reach 62.9 % of the peak, Luo et al.). With
+/// the costs of h100, if half of the warps compute replicas, MMAs of four warps take 560 cycles and MMAs of one warp
+/// 553.4, which is 1.2 % less; 1/64 is 1.6 %.
 const AS_GOOD: f64 = 1.0 + 1.0 / 64.0;
 
 /// A candidate for an MMA, with its best warp partition.
@@ -41,7 +41,10 @@ pub struct MmaCandidate {
 /// Returns the best plan for an MMA problem.
 ///
 /// # Errors
-/// [`MmaError`]: sizes that no layout has; an MMA that no instruction of the target computes.
+/// [`MmaError::Impossible`] if no atom of the target solves the problem; [`MmaError::Movement`] if the target does not
+/// support the block's lanes or warps, or if a conversion or an operand load has no plan; [`MmaError::Shape`],
+/// [`MmaError::Size`], [`MmaError::Threads`] or [`MmaError::Scale`] if the problem itself is invalid (see the
+/// variants).
 ///
 /// # Examples
 /// ```
@@ -83,7 +86,9 @@ pub fn plan_mma<'a>(problem: &MmaProblem, context: impl Into<PlanContext<'a>>) -
 /// Returns the candidates that [`plan_mma`] compares, best first, and the rejected ones with the reasons.
 ///
 /// # Errors
-/// [`MmaError::Shape`], [`MmaError::Threads`], [`MmaError::Layout`].
+/// [`MmaError::Movement`] if the target does not support the block's lanes or warps; [`MmaError::Impossible`] if the
+/// required warp partition does not fit the block; [`MmaError::Shape`], [`MmaError::Size`], [`MmaError::Threads`] or
+/// [`MmaError::Scale`] if the problem itself is invalid (see the variants).
 ///
 /// # Examples
 /// ```
@@ -242,8 +247,9 @@ fn best_of_each_side(weighed: Vec<MmaPlan>) -> Vec<MmaPlan> {
     kept
 }
 
-/// Returns a pair: the cycles of a warp for the operand loads of the chosen plan, and the plan. It is the variant of
-/// `best` for which these cycles are fewest; variants differ by the number of consecutive elements of K in a lane.
+/// Returns the variant of `best` whose operand loads take the fewest cycles of a warp, after these cycles. Variants
+/// differ by the number of consecutive elements of K in a lane (`k_width`). If the problem fixes that number and the
+/// warp partition, the only variant is returned with 0 cycles.
 fn with_best_width(best: &MmaPlan, context: PlanContext<'_>) -> Result<(f64, MmaPlan), MmaError> {
     let price = |plan: &MmaPlan| -> Result<f64, MmaError> { Ok(plan.operand_load_price(context)?) };
     let of_width = |width: u32| -> Result<MmaPlan, MmaError> {

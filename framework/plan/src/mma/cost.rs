@@ -20,8 +20,9 @@ pub struct MmaCost {
     /// Cycles of the compute unit's issue slots for the atom's instructions, of all warps, and for moves of loaded
     /// operands to the registers from which the atom reads them.
     pub slot_cycles: f64,
-    /// Lower bound of the cycles for shared-memory wavefronts that bring both operands to the warps, plus those that
-    /// move the accumulator from tensor memory.
+    /// Lower bound of the cycles of shared-memory wavefronts that bring operands and scales to the warps, plus the
+    /// cycles that move the accumulator and scales between registers and tensor memory. Reads of shared memory by
+    /// asynchronous MMAs count only with the cycles that they take beyond the MMAs.
     pub traffic_cycles: f64,
     /// Cycles of casting and scaling the elements of both operands, for all warps.
     pub cast_cycles: f64,
@@ -29,7 +30,7 @@ pub struct MmaCost {
     pub operand_load_cycles: f64,
     /// Cycles of converting the result to the required layout; 0 if no layout is required.
     pub conversion_cycles: f64,
-    /// Number of 32-bit registers of a lane for both operands and the accumulator.
+    /// Number of 32-bit registers of a lane for both operands, their scales and the accumulator.
     pub registers: u64,
 }
 
@@ -123,8 +124,9 @@ impl MmaCost {
     }
 }
 
-/// Returns the max number of 32-bit registers of a lane in each register mode that a kernel of the problem may use: the
-/// target's default mode, then each larger mode; only the requested mode if the problem requests one.
+/// Returns the limits for the 32-bit registers of a lane that a plan may use, smallest first: one for each register
+/// mode of the target, the default mode first. If the problem requests a number of registers, only the mode with this
+/// number remains; on a target without modes, the requested number caps the limit.
 pub(super) fn limits(problem: &MmaProblem, target: &TargetDescription) -> Vec<u32> {
     let threads = problem.lanes.saturating_mul(problem.warps).max(1);
     let modes = target.limits.lane_registers(threads);
@@ -139,9 +141,9 @@ fn words(layout: &LinearLayout, bits: u32) -> u64 {
     (u64::from(bits) << layout.in_bits(Dim::REGISTER)).div_ceil(32)
 }
 
-/// Returns the number of 32-bit registers of an operand that are moved between their load and the atom. A load of
-/// several registers, elements that are contiguous along the axis `contiguous` in memory, fills consecutive registers.
-/// If these are not consecutive in the operand of the atom, each is moved.
+/// Returns the number of 32-bit registers that are moved between an operand's load and the atom: all registers of the
+/// operand, or 0. One wide load of elements that are contiguous in memory along the axis `contiguous` fills consecutive
+/// registers; if the atom takes these elements in another order of registers, every register is moved.
 fn moved_registers(layout: &LinearLayout, bits: u32, contiguous: Dim) -> u64 {
     let Some(shift) = layout.outs().shift_of(contiguous) else { return 0 };
     let columns = layout.columns_of(Dim::REGISTER);

@@ -1,8 +1,8 @@
 //! Alternatives to the best plan, for layout assignment to choose between.
 //!
-//! [`super::plan_mma`] finds the fewest cycles for operands that are row-major in memory. In a program, operands may
-//! come from masked loads or from other MMAs; this module lists other plans that may be better there, and layout
-//! assignment prices them in context.
+//! [`super::plan_mma`] ranks plans for operands that lie densely in global memory or that a known MMA produced. In a
+//! program, operands may also come from masked loads or other computations; this module lists plans that may be better
+//! there, and layout assignment prices them in context.
 
 use crate::movement::{PlanContext, TensorMemoryMoveTable};
 use tilewright_layout::{Dim, LinearLayout};
@@ -16,12 +16,12 @@ use super::{MmaCost, MmaError, MmaProblem, WarpPartition};
 /// Max cycles of the MMAs and casts of a listed alternative, as a multiple of the total cycles of the best plan.
 const SLOWEST: f64 = 2.0;
 
-/// Returns problems that each allow one plan other than `best` only, with both operands in registers: first `best` with
-/// each other order of K, then at most `most` other plans: the quickest by the predicted time of MMAs and operand loads,
-/// one of each warp partition, then the next quick ones.
+/// Returns alternatives to `best` with both operands in registers, each as a problem that only this alternative solves:
+/// first `best` with each other order of K, then at most `most` plans of other layouts. These are sorted by the
+/// predicted time of MMAs and operand loads, but the quickest plan of each warp partition comes before all others.
 ///
 /// # Errors
-/// [`MmaError::Movement`], [`MmaError::Layout`].
+/// [`MmaError::Movement`] if an operand load has no plan; [`MmaError::Layout`] if an atom's layouts cannot be composed.
 pub fn mma_alternatives(
     problem: &MmaProblem,
     best: &MmaPlan,

@@ -388,7 +388,8 @@ impl MmaAtom {
         self.transposed == shared.swap_ab && shared.lanes.is_none_or(lanes)
     }
 
-    /// Returns the bits of K in the atom's tile that are register bits of each operand in registers.
+    /// Returns the bits of K in the atom's tile that are register bits in both operands. An operand in shared memory
+    /// restricts nothing.
     pub(super) fn in_registers(&self) -> Vec<u32> {
         let holds = |operand: &Operands, at: [u64; 2]| operand.memory.is_some() || operand.registers.contains(&at);
         let in_registers = |bit: &u32| holds(&self.a, [0, 1 << bit]) && holds(&self.b, [1 << bit, 0]);

@@ -200,7 +200,8 @@ impl OperandLoad {
 }
 
 /// Returns the register layout from which operand A (`side` 0) or B (1) is stored to shared memory, for a chunk of
-/// 2^`chunk` elements of K: coalesced bytes, with the elements of each byte along K.
+/// 2^`chunk` elements of K. It is the layout of the coalesced loads ([`stored_bytes`]); if elements are narrower than a
+/// byte, the registers of each loaded byte are replaced by the registers of its elements, along K.
 pub(super) fn stored_from(
     problem: &MmaProblem,
     chunk: u32,

@@ -17,7 +17,7 @@ impl MmaPlan {
     /// byte are loaded as bytes.
     ///
     /// # Errors
-    /// [`MovementError`].
+    /// [`MovementError`] if the loads, conversion or stores of an operand have no plan on this target.
     pub fn operand_loads(&self, context: PlanContext<'_>) -> Result<[OperandLoad; 2], MovementError> {
         let context = self.share(context);
         Ok([self.operand_load(0, context)?, self.operand_load(1, context)?])
@@ -36,7 +36,7 @@ impl MmaPlan {
     /// Plans the loads of scales, one chunk (part of K) at a time; `None` for an operand without scales. Scales are
     /// rows x blocks of K, row-major in global memory.
     ///
-    /// # Errors
+    /// [`MovementError`] if the loads or the conversion of the scales have no plan on this target.
     /// [`MovementError`].
     pub fn scale_loads(&self, context: PlanContext<'_>) -> Result<[Option<OperandLoad>; 2], MovementError> {
         let context = self.share(context);

@@ -50,11 +50,11 @@ pub struct MmaPlan {
 }
 
 impl MmaPlan {
-    /// Plans an MMA by an atom with 2^`warps[0]` warps along M and 2^`warps[1]` along N. The chunk (the part of K that
-    /// is multiplied at a time) is the largest that takes at most half of a lane's registers, else the smallest that
-    /// the atom takes. Operands that the atom reads in shared memory take registers only until they are stored, so such
-    /// a chunk may leave only [`ADDRESS_REGISTERS`]. A larger register mode is taken only if no chunk fits the default
-    /// one, since a compute unit then holds half as many threads.
+    /// Plans an MMA by an atom with 2^`warps[0]` warp groups along M and 2^`warps[1]` along N. The chunk (the part of K
+    /// that is multiplied at a time) is the largest whose operands and accumulator take at most half of a lane's
+    /// registers, else the smallest that the atom takes. If the atom reads both operands from shared memory, they take
+    /// registers only until they are stored, so a chunk may take all registers but [`ADDRESS_REGISTERS`]. A larger
+    /// register mode is taken only if no chunk fits the default mode, since fewer threads then fit on a compute unit.
     pub(super) fn new(
         problem: &MmaProblem,
         atom: &MmaAtom,
@@ -241,7 +241,7 @@ impl MmaPlan {
     /// to the position along K in the matrix.
     ///
     /// # Errors
-    /// None for plans from this module.
+    /// Plans of this module have a valid permutation, so no error occurs for them.
     pub fn k_permutation(&self) -> Result<LinearLayout, MmaError> {
         let [_, _, k] = self.problem.bits();
         let own = |bit: u32| if bit < self.tiling.chunk { self.order.position(1 << bit) } else { 1 << bit };

@@ -315,10 +315,11 @@ pub enum MmaError {
         /// The rejected number of lanes or warps.
         count: u32,
     },
-    /// No atom (instruction of the target, or plain multiply-adds) solves the problem.
+    /// No atom (instruction of the target, or plain multiply-adds) solves the problem under its constraints, or the
+    /// required warp partition does not fit the block.
     #[error("no candidate multiplies: {reasons}")]
     Impossible {
-        /// For each rejected atom, the reason why it is impossible.
+        /// The reasons: for each rejected atom, why it is impossible, or why the constraint cannot hold.
         reasons: String,
     },
     /// No plan moves an operand or the result to its layout.

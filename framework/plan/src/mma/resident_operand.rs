@@ -33,8 +33,9 @@ impl MmaPlan {
     /// narrower than a byte, it is the layout of their bytes, and registers with elements of the same byte are
     /// replicas. `None` if any layout will do, because the atom reads the operand from shared memory and registers can
     /// be stored one by one.
-    ///
     /// # Errors
+    /// [`MovementError`] if the target has no coalesced layout for the operand, or the layout cannot be extended to all
+    /// of K.
     /// [`MovementError`].
     pub fn resident_operand_layout(
         &self,
@@ -83,7 +84,7 @@ impl MmaPlan {
     /// that is `None`.
     ///
     /// # Errors
-    /// [`MovementError`].
+    /// [`MovementError`] if the atom cannot read the plan's memory layout, or no plan stores the registers there.
     pub fn plan_operand_store(
         &self,
         side: usize,

@@ -52,11 +52,12 @@ impl Scale {
     }
 
     /// Whether the product of any element of type `element` and any of these scales is exact in type `to`. If the
-    /// scales' range is unknown, a product overflows a type with binary32's exponents exactly if it overflows binary32,
-    /// except that subnormal products may lose digits.
+    /// scales' range is unknown, a type with the exponent range of binary32 counts as exact: a value overflows it only
+    /// if it overflows binary32. Subnormal values may lose digits then.
     ///
-    /// A product may be NaN, infinity or negative zero, so `to` must be an IEEE type of at least 16 bits. Types of at
-    /// most eight bits lack some of the three, and products, computed in binary32, would take a rounding cast to them.
+    /// A product may be NaN, infinity or negative zero, and types of at most eight bits lack some of the three.
+    /// Products are computed in binary32, from which the kernel IR casts exactly only to IEEE types of at least 16
+    /// bits, so `to` must be one of these.
     pub(super) fn is_exact(self, element: ElementType, to: ElementType) -> bool {
         let has_cast = cast::element(to).is_some();
         let (ElementType::Float(element), Some(scale), ElementType::Float(to)) = (element, self.format(), to) else {

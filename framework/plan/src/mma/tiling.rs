@@ -22,8 +22,8 @@ pub(super) struct Tiling {
     pub chunk: u32,
     /// Log2 of the M and N of the matrices.
     size: [u32; 2],
-    /// Log2 of the number of consecutive columns of the result in a lane (`n_width`), which repetitions of the atom
-    /// along N hold.
+    /// Log2 of the number of consecutive columns of the result that a lane holds (`n_width`); they belong to different
+    /// repetitions of the atom along N.
     beside: u32,
 }
 

@@ -81,8 +81,8 @@ impl ThreadIndices {
         lane
     }
 
-    /// Emits the index of the lane whose number in the bits of `mask`, which are consecutive, is one less, or one more if
-    /// `after`; some lane for the first or last number.
+    /// Emits the index of the lane before this one, or after it if `after`, in the numbering of lanes by the bits of
+    /// `mask`, which are consecutive. The first lane (or the last) gets the index of some other lane.
     pub(super) fn lane_beyond(self, builder: &mut Builder, mask: u32, after: bool) -> Value {
         let step = 1 << mask.trailing_zeros();
         let lane = builder.binary_const(if after { Binary::Add } else { Binary::Sub }, self.lane, step);

@@ -10,7 +10,8 @@ use super::error::MOST_REGISTER_BITS;
 /// Checks that the target supports blocks of `warps` warps of `lanes` lanes.
 ///
 /// # Errors
-/// [`MovementError::Lanes`] or [`MovementError::Block`].
+/// [`MovementError::Lanes`] if the target has no warps of this size; [`MovementError::Block`] if the block has more
+/// threads than the target allows.
 pub fn check_block(lanes: u64, warps: u64, target: &TargetDescription) -> Result<(), MovementError> {
     if !target.lanes.choices.iter().any(|&choice| u64::from(choice) == lanes) {
         let choices = target.lanes.choices.clone();
@@ -28,7 +29,8 @@ pub fn check_block(lanes: u64, warps: u64, target: &TargetDescription) -> Result
 /// them.
 ///
 /// # Errors
-/// [`MovementError::Registers`] or [`MovementError::Size`].
+/// [`MovementError::Registers`] if a lane has more than 2^16 registers; [`MovementError::Size`] if the tensor has more
+/// elements than layouts are planned for.
 pub(crate) fn check_size(side: &'static str, layout: &LinearLayout) -> Result<(), MovementError> {
     let (registers, elements) = (layout.in_bits(Dim::REGISTER), layout.outs().bits());
     if registers > MOST_REGISTER_BITS {

@@ -17,8 +17,9 @@ pub struct PlanContext<'a> {
     /// Whether threads that hold replicas may divide the work of a store; selects then choose the elements that each
     /// stores. False for asynchronous copies, whose data never are in registers.
     pub(crate) shares_replicas: bool,
-    /// Whether elements that share a 32-bit register of a lane must share one of each access, so that they need no
-    /// merging, even if that takes more wavefronts. The search for a memory layout has a layout for these accesses.
+    /// Whether an access must move the elements of one 32-bit register of a lane together, so that no instructions
+    /// merge registers, even if that takes more wavefronts. The search for a memory layout sets it, because it chooses
+    /// a layout that allows such accesses.
     pub(crate) keeps_words: bool,
     /// Number of blocks of the cluster that executes a program, a power of two: the size of the layouts' block dim.
     pub blocks: u32,

@@ -52,7 +52,8 @@ impl ConversionProblem {
     /// Checks the layouts and finds the source position of every destination bit.
     ///
     /// # Errors
-    /// [`MovementError`] if the layouts are of different tensors, or if the target does not support them.
+    /// [`MovementError`] if the layouts differ in their tensors or in their numbers of lanes, warps or blocks, if they
+    /// are too large for planners, or if the target does not support the block or the element width.
     pub fn new(
         src: &LinearLayout,
         dst: &LinearLayout,

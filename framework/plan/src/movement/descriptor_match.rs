@@ -51,7 +51,8 @@ impl DescriptorMatch {
     /// dim1.
     ///
     /// # Errors
-    /// [`DescriptorMismatch`] with the reason for each canonical layout.
+    /// [`DescriptorMismatch`] if the memory layout matches no canonical layout of the operand; it has the reason for
+    /// each.
     pub fn find(memory: &LinearLayout, operand: &MemoryOperand) -> Result<Self, DescriptorMismatch> {
         if operand.bits < 8 {
             return Err(DescriptorMismatch::NarrowElements);
@@ -189,7 +190,7 @@ fn power(count: u64) -> Result<u32, String> {
 /// matrix is smaller than a tile, the tile size is no power of two, or elements are narrower than a byte.
 ///
 /// # Errors
-/// [`LayoutError`]: sizes that are no powers of two.
+/// [`LayoutError`] if a size in `shape` is not a power of two.
 pub fn operand_memory_layout(
     operand: &MemoryOperand,
     canonical_layout: &CanonicalLayout,

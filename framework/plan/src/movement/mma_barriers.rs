@@ -1,8 +1,8 @@
 //! The mbarriers at which MMAs complete (PTX `tcgen05.commit`).
 //!
 //! The groups of MMAs that a block commits are numbered from zero, and group `k` arrives at mbarrier `k` modulo the
-//! number of mbarriers. So a wait for a group may come after the commit of later groups, as many as there are further
-//! mbarriers: a parity identifies a phase only until the mbarrier's next phase completes.
+//! number `n` of mbarriers. Up to `n - 1` later groups may be committed before the wait for a group, because a parity
+//! identifies a phase of an mbarrier only until its next phase completes.
 
 use tilewright_kernel::{Binary, Builder, Op, Queue, Scope, Value};
 

@@ -50,7 +50,7 @@ pub struct PrefetchPlan {
     pub rejected: Vec<Rejected<String>>,
     problem: PrefetchSpec,
     operands: Vec<Operand>,
-    /// Number of matrix elements that make up one element of the instruction.
+    /// Number of the instruction's elements that make up one element of the matrix.
     scale: u32,
 }
 

@@ -16,8 +16,10 @@ pub struct PlanStats {
     /// Predicted cycles of a block by the [cost model](crate::cost), with the combining operations of reductions and
     /// scans.
     pub cost: f64,
-    /// Lower bound of the counts. For a conversion it holds for all plans of this kind, for a memory access for all
-    /// accesses between these layouts.
+    /// Lower bound of the counts. For a layout conversion: over all plans of the same
+    /// [`ConversionKind`](super::ConversionKind) between the two layouts. For a memory access: over all accesses
+    /// between the two layouts. For a reduction or scan: over plans that move data by the same medium (shuffles, or
+    /// shared memory). Zero for a gather, whose counts depend on run-time indices.
     pub bound: CountLowerBounds,
     /// The reason why the counts are above the bound, as text; `None` if they are not.
     pub above_bound: Option<String>,

@@ -1,10 +1,10 @@
 //! Moves of a tile between tensor memory and the registers of a block's warps (PTX `tcgen05.ld`, `tcgen05.st`).
 //!
-//! One instruction reaches a set of (row, column) positions of a warp's rows, for each register and lane. Repetition
-//! over the columns of the tile, over the rows that one instruction leaves out, and over the warps covers all
-//! positions. Composed with the layout of the tile this gives the register layout. Positions without an element must
-//! not be reached, except by stores into memory that belongs to the tile alone. If a position is narrower than a word,
-//! a register holds several positions.
+//! The registers and lanes of one instruction reach a set of (row, column) positions within the rows of a warp. The
+//! plan repeats the instruction over the columns of the tile and over the rows that one instruction leaves out;
+//! together with the warps this covers all positions. Composed with the layout of the tile it gives the register
+//! layout. Positions without an element must not be reached, except by stores into memory that belongs to the tile
+//! alone. If a position is narrower than a word, a register holds several positions.
 
 use tilewright_kernel::{Builder, Op, Value, is_result};
 use tilewright_layout::{Dim, LinearLayout, Space};
@@ -52,7 +52,7 @@ pub struct TensorMemoryMoveTable {
     known: Vec<(TensorMemoryOperand, Vec<TensorMemoryMoves>)>,
 }
 
-/// Which instructions a plan needs.
+/// The instructions that a plan needs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Use {
     /// A load and a store; neither may reach a position without an element.

@@ -30,8 +30,8 @@ impl TensorMemoryAllocation {
     }
 
     /// Emits a block barrier, after which no warp waits on the mbarriers or accesses the tensor memory; then the first
-    /// warp invalidates the mbarriers and frees the allocation. Both may be created again, for example in the next
-    /// iteration of a loop.
+    /// warp invalidates the mbarriers and frees the allocation. Afterwards the block may allocate tensor memory again,
+    /// for example in the next iteration of a loop.
     pub fn emit_free(self, builder: &mut Builder) {
         builder.barrier(Scope::Block);
         emit_on_first_warp(builder, None, |builder| {

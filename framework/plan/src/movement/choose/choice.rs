@@ -101,7 +101,7 @@ pub struct SharedLayoutCandidate {
     pub bytes: u64,
     /// The elements that the accessor with a copy fetches from global memory; `None` if no accessor is a copy.
     pub fetch: Option<Fetch>,
-    /// The swizzle over the axes in some order, for [`SharedLayoutKind::Functor`]; `None` for other kinds.
+    /// The swizzle that [`SharedLayoutKind::Functor`] applies to a plain layout of the axes; `None` for other kinds.
     pub functor: Option<Swizzle>,
     /// The reason why the constraints do not allow the layout; `None` if they allow it.
     pub rejected: Option<String>,

@@ -1,6 +1,6 @@
-//! Layouts for copies from global memory that write consecutively the elements that consecutive lanes fetch: a
-//! permutation of the fetched elements swizzles the memory (Triton Bespoke Layouts), at the price of global-memory
-//! transactions.
+//! Layouts for copies from global memory that write the elements of consecutive lanes to consecutive addresses (such as
+//! AMD LDS DMA). If the lanes of a warp permute the elements that they fetch, the shared memory becomes swizzled
+//! (Triton Bespoke Layouts).
 
 use tilewright_layout::f2::{Columns, Subspace, multiply};
 use tilewright_layout::{Dim, LayoutError, LinearLayout};

@@ -1,5 +1,5 @@
-//! Counts the wavefronts of layouts without padding, without planning the accesses: the objective of the searches. The
-//! counts equal those of the plans, which are reported.
+//! Counts the wavefronts of unpadded layouts directly, without access plans: the objective that the searches minimize.
+//! The counts equal those of the access plans, which are reported.
 
 use tilewright_layout::f2::{Columns, Solver, Subspace};
 use tilewright_target::linear_wavefronts_masked;

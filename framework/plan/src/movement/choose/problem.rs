@@ -85,9 +85,10 @@ impl<'a> SharedLayoutProblem<'a> {
         })
     }
 
-    /// Returns variants of the problem with the work of replicas shared by the threads of one store: along one thread
-    /// bit, two, and so on, the lowest lower bound of the price first. Threads divide the elements that the other
-    /// accessors need in different threads, or, in a second variant, the highest register bits.
+    /// Returns variants of the problem in which threads of one store that hold replicas divide its elements among them,
+    /// along one or more thread bits; the variants with the lowest bounds of the price come first. For each number of
+    /// thread bits there are up to two variants: the threads divide the register bits that other accessors need in
+    /// different threads, or the highest register bits.
     pub(super) fn shared(&self) -> Vec<Self> {
         let mut all = Vec::new();
         for (at, side) in self.sides.iter().enumerate() {

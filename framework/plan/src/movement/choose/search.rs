@@ -14,8 +14,8 @@ use tilewright_layout::f2::Columns;
 use tilewright_target::TargetDescription;
 
 /// Chooses the shared-memory layout of a tensor of elements of `element_bits` bits for these accessors, and returns all
-/// candidates. Accesses are plain or by instructions of the context's table. The constraints limit the bytes, not the
-/// context.
+/// candidates. Accesses are plain or by instructions of the context's table. The bytes are limited by the constraints;
+/// the context's `scratch_bytes` is ignored.
 ///
 /// ```
 /// use tilewright_layout::{Dim, LinearLayout};
@@ -33,8 +33,8 @@ use tilewright_target::TargetDescription;
 /// ```
 ///
 /// # Errors
-/// [`MovementError`]: no accessors, layouts of different tensors or not for the target, unknown element widths,
-/// constraints that no layout meets.
+/// [`MovementError`] if there is no accessor, if the accessors have different tensors, if the target does not support
+/// their layouts or the element width, or if no layout meets the constraints.
 pub fn choose_shared_layout<'a>(
     accessors: &[Accessor],
     element_bits: u32,
@@ -65,7 +65,7 @@ pub fn choose_shared_layout<'a>(
 /// accessor; no accessor may be a copy.
 ///
 /// # Errors
-/// As [`choose_shared_layout`]; also linearly dependent elements in `begin`.
+/// As [`choose_shared_layout`]; also if an element in `begin` is not in the tensor or depends linearly on earlier ones.
 pub(crate) fn choose_shared_layout_with_prefix<'a>(
     accessors: &'a [Accessor],
     element_bits: u32,

@@ -29,8 +29,8 @@ struct Seen {
 }
 
 /// Completes the low offset bits `low` by bank bits and segments (offset bits above the banks) for the accessors with
-/// these indices; returns one or more results, each the element of each offset bit. The first offset bits span `chunk`
-/// if that is not empty.
+/// these indices. Returns one or two complete layouts, each as the element of each offset bit. The first offset bits
+/// span `chunk` if that is not empty.
 pub(super) fn complete_columns(
     problem: &SharedLayoutProblem<'_>,
     sides: &[usize],

@@ -1,5 +1,5 @@
-//! XOR swizzle for one writer and one reader: Linear Layouts paper, sections 5.4 and 9.2, with the lanes of one phase
-//! (see the seed's errata).
+//! XOR swizzle for one writer and one reader: Linear Layouts paper, sections 5.4 and 9.2, applied to the lanes of one
+//! phase instead of all lanes of a warp.
 //!
 //! An offset consists of vector bits (elements of one access), bank bits and segment bits. Two lanes of a phase
 //! conflict if they differ in the segment but not in the bank. So the span of the segments should intersect the span of

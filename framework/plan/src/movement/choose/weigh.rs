@@ -101,8 +101,8 @@ impl<'a> Weigher<'a> {
         self.problem.price(self.goal())
     }
 
-    /// Returns the sum of the weighted wavefronts of all accessors except `at` at which the search stops, if the
-    /// accessor `at` takes its minimum.
+    /// Returns the number of weighted wavefronts of all accessors except `at` at which the search stops: [`Self::goal`]
+    /// without the minimum of the accessor `at`.
     pub(super) fn goal_without(&self, at: usize) -> u64 {
         self.goal().saturating_sub(self.problem.sides[at].weight.saturating_mul(self.min_wavefronts[at]))
     }

@@ -60,8 +60,8 @@ fn plan_shuffles(
 }
 
 /// Returns variants of the layout `side` with lane bits swapped for register bits: one swap, two, and so on, until the
-/// widest access is full. The layout `other` has the elements of the swapped lane bits in registers, and those of the
-/// swapped register bits not.
+/// widest access is full. The layout `other` has the elements of the swapped lane bits in registers, and does not have
+/// those of the swapped register bits there.
 fn swapped(side: &Side, other: &Side, conversion: &ConversionProblem) -> Vec<Side> {
     let span = |columns: &[u64]| Subspace::span(columns.iter().copied());
     let (side_span, required) = (span(&side.registers), span(&other.registers));

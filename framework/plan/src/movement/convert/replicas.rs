@@ -33,9 +33,10 @@ pub(super) fn plans(conversion: &ConversionProblem, context: &PlanContext<'_>, w
     }
 }
 
-/// Returns source layouts with the registers divided among threads that hold replicas, so that fewer threads hold
-/// replicas: over warps and then lanes, and over lanes alone. As many bits are divided as possible; a further variant
-/// does not divide a vector of registers.
+/// Returns source layouts in which threads that hold replicas divide the registers among them. One group of layouts
+/// divides over warp bits and then lane bits: over as many bits as there are warp bits with replicas, over as many as
+/// leave 128 bits of elements in a lane, and over as many as possible. The other group divides over lane bits alone,
+/// with each number of bits.
 fn sources(conversion: &ConversionProblem) -> Vec<Side> {
     let lane_bits = conversion.lane_bits as usize;
     let own = Subspace::span(conversion.src.registers.iter().copied());

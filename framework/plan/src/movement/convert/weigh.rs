@@ -15,8 +15,8 @@ use tilewright_layout::LinearLayout;
 /// plan of the fewest predicted cycles ([`predict_cycles`](crate::movement::predict_cycles)).
 ///
 /// # Errors
-/// [`MovementError`]: layouts of different tensors, or that the target does not support; unknown element widths;
-/// conversions that every candidate rejects.
+/// [`MovementError`] if the layouts have different tensors, if the target does not support them or the element width,
+/// or if every candidate is rejected.
 ///
 /// # Examples
 /// ```
@@ -67,7 +67,8 @@ pub(crate) fn conversion_lower_bound(
 /// Returns the candidates of [`plan_conversion`], the best of each kind, and the rejected candidates with the reasons.
 ///
 /// # Errors
-/// [`MovementError`]: layouts of different tensors, or that the target does not support; unknown element widths.
+/// [`MovementError`] if the layouts have different tensors, or if the target does not support them or the element
+/// width.
 ///
 /// # Examples
 /// ```

@@ -13,8 +13,8 @@ use tilewright_target::{Direction, Instruction};
 /// Plans a copy from global to shared memory: by asynchronous copy instructions or by plain loads and stores.
 ///
 /// # Errors
-/// [`MovementError`]: unknown element width, different tensors in global and shared memory, sizes that are no powers of
-/// two, a target without plain accesses of the element's width.
+/// [`MovementError`] if the element width is unknown, if the tensors in global and shared memory differ, if a size is
+/// not a power of two, or if the target has no plain accesses as wide as an element.
 ///
 /// # Examples
 /// ```

@@ -42,7 +42,8 @@ enum Steps {
 /// are equal in both tensors.
 ///
 /// # Errors
-/// [`MovementError`]: no such axis, tensors of other shapes or blocks, unknown element width, no candidate that works.
+/// [`MovementError`] if a tensor lacks the axis, if the other axes or the blocks of the two tensors differ, if the
+/// element width is unknown, or if every candidate is rejected.
 ///
 /// # Examples
 /// ```
@@ -71,7 +72,8 @@ pub fn plan_gather<'a>(
 /// Returns the candidates of [`plan_gather`], the cheapest first, and the rejected ones with the reasons.
 ///
 /// # Errors
-/// [`MovementError`]: no such axis, tensors of other shapes or blocks, unknown element width.
+/// [`MovementError`] if a tensor lacks the axis, if the other axes or the blocks of the two tensors differ, or if the
+/// element width is unknown.
 ///
 /// # Examples
 /// ```

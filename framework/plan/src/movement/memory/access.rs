@@ -33,8 +33,8 @@ pub struct SharedAccess {
 /// accesses.
 ///
 /// # Errors
-/// [`MovementError`]: layouts of different tensors, memory of other blocks, elements that no access of the target can
-/// move, more memory than a block of the target has.
+/// [`MovementError`] if the layouts have different tensors, if a block's memory lacks elements of its registers, if no
+/// access of the target moves elements of this width, or if the memory is larger than a block of the target has.
 ///
 /// # Examples
 /// ```

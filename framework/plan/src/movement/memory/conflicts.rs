@@ -68,7 +68,8 @@ const WIDEST: u32 = 128;
 /// ```
 ///
 /// # Errors
-/// [`ConflictError`].
+/// [`ConflictError`] if the layouts have different elements, the element width is unsupported, there are too many
+/// addresses to enumerate, or the target has no bank model for the access.
 pub fn count_bank_conflicts(
     registers: &LinearLayout,
     memory: &MemoryLayout,

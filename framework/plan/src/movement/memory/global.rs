@@ -197,9 +197,8 @@ pub struct GlobalAccess {
 
 /// Plans the widest accesses between registers and global memory.
 ///
-/// # Errors
-/// [`MovementError`]: unknown element width, an axis that the tensor lacks or of another size, a target without an
-/// access of the element's width.
+/// [`MovementError`] if the element width is unknown, if the tensor lacks an axis of the layout or has another size
+/// along it, or if the target has no access as wide as an element.
 ///
 /// # Examples
 /// ```
@@ -431,12 +430,12 @@ impl GlobalAccess {
     }
 }
 
-/// Returns the coalesced layout for `warps` warps of `lanes` lanes: fewest accesses of a warp, then fewest
-/// transactions. Each lane holds a vector; lanes and then warps follow each other in memory. Of vectors that are
-/// equally good the narrower wins, because it leaves fewer lanes idle.
+/// Returns the coalesced layout of a tensor for `warps` warps of `lanes` lanes: among the layouts that give each lane a
+/// vector of consecutive elements, and then number lanes and warps along the memory, the one with the fewest accesses
+/// of a warp, then the fewest transactions. Among equals the narrowest vector wins, because it leaves fewer lanes idle.
 ///
 /// # Errors
-/// As [`plan_global_access`]; also sizes that are no powers of two.
+/// As [`plan_global_access`]; also if `lanes`, `warps` or a size of the tensor is not a power of two.
 pub fn find_coalesced_layout(
     memory: &GlobalTensor,
     element_bits: u32,

@@ -42,8 +42,9 @@ pub struct ReductionPlan {
 /// of the tuple.
 ///
 /// # Errors
-/// [`MovementError`]: no such axis, no tensors, unknown element width, a layout that is not surjective or with a basis
-/// along the axis and another axis at once, blocks that hold different parts of the axis.
+/// [`MovementError`] if the axis does not exist, if there are no tensors, if an element width is unknown, if the layout
+/// is not surjective, if a basis moves along the axis and another axis at once, or if blocks hold different parts of
+/// the axis.
 ///
 /// # Examples
 /// ```

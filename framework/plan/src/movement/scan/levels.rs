@@ -42,8 +42,8 @@ impl Level {
         self.lanes != 0 || matches!(self.at, InputBit::Lane(_))
     }
 
-    /// Returns the mask of the register bits that do not change the total of the lower half: registers that differ only
-    /// in them need the same total.
+    /// Returns the mask of the register bits that do not change the fetched total: registers that differ only in them
+    /// need the same total of the earlier half.
     fn alike(&self) -> usize {
         match self.at {
             InputBit::Register(bit) => self.registers | 1 << bit,
@@ -67,9 +67,9 @@ impl Level {
         Counts { shuffles, shuffles_xor, selects, ..Counts::default() }
     }
 
-    /// Returns the work of a warp for the step on 2^`register_bits` registers of a lane: a shuffle, a combining operation
-    /// for each register that may be in an upper half, and selects. The chain is the shuffle, if there is one, a
-    /// combining operation and, between lanes, a select.
+    /// Returns the work of a warp for the step on 2^`register_bits` registers of a lane: a shuffle, a combining
+    /// operation for each register that may be in the later half of a block, and selects. The chain is the shuffle, if
+    /// there is one, a combining operation and, between lanes, a select.
     pub(super) fn work(&self, element_bits: &[u32], register_bits: u32) -> WarpWork {
         let counts = self.counts(element_bits, register_bits);
         let registers = 1u64 << register_bits;
@@ -81,7 +81,8 @@ impl Level {
         WarpWork { instructions: (combined * element_bits.len() as u64) as f64, chain, counts, ..WarpWork::default() }
     }
 
-    /// Returns the register that has the total of the lower half of the block that contains the register `register`.
+    /// Returns the register that has the total of the earlier half (in the direction of the scan) of the block that
+    /// contains the register `register`.
     fn source(&self, register: usize) -> usize {
         let (set, clear) = match (self.direction, self.at) {
             (ScanDirection::Forward, InputBit::Register(bit)) => (self.registers, 1 << bit),
@@ -131,7 +132,7 @@ impl Level {
     }
 
     /// Returns the constant lane xor of the step's shuffle; `None` if the xor differs between lanes, or the target
-    /// cannot shuffle by it. With a constant xor the lower half fetches too, and ignores the value.
+    /// cannot shuffle by it. With a constant xor the lanes of the earlier half fetch a value too, and ignore it.
     fn across(&self) -> Option<u32> {
         match self.at {
             InputBit::Lane(bit) if self.lanes == 0 && self.xors.contains(1 << bit) => Some(1 << bit),

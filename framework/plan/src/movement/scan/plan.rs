@@ -33,8 +33,9 @@ pub struct ScanPlan {
 /// tensor of the tuple. The result has the same layout.
 ///
 /// # Errors
-/// [`MovementError`]: no such axis, no tensors, unknown element width, a layout that is not surjective or whose bases
-/// along the axis are no distinct powers of two, blocks that hold different parts of the axis.
+/// [`MovementError`] if the axis does not exist, if there are no tensors, if an element width is unknown, if the layout
+/// is not surjective, if its bases along the axis are not distinct powers of two, or if blocks hold different parts of
+/// the axis.
 ///
 /// # Examples
 /// ```

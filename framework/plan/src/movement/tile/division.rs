@@ -51,8 +51,8 @@ impl<'a> PlacedAccessor<'a> {
         self.best_after(tile, 0)
     }
 
-    /// As [`Self::best_by`], but elements that share a 32-bit register of the accessor share one of the access, so that
-    /// they need no merging. The search for a memory layout counts these wavefronts.
+    /// As [`Self::best_by`], but an access moves the elements of one 32-bit register together, so that no instructions
+    /// merge registers. The search for a memory layout counts these wavefronts.
     pub(in super::super) fn best_with_words(&self, tile: &Tile<'_>) -> Option<TileStats> {
         self.best_after(tile, tile.segment_bits_within_word())
     }

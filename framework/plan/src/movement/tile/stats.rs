@@ -27,7 +27,7 @@ pub(in super::super) struct TileStats {
     pub(in super::super) each: u64,
     /// Warp-index bits along which data is replicated: bit `i` of the access index selects the replica that issues it.
     pub(super) shared_by: SmallVec<[u32; 4]>,
-    /// How threads that hold replicas divide the elements.
+    /// The division of the elements among threads that hold replicas.
     pub(in super::super) shares: SmallVec<[Share; 2]>,
     /// The registers that each access moves; `None` for plain accesses, whose registers follow the order of memory.
     pub(super) access_columns: Option<Box<AccessColumns>>,

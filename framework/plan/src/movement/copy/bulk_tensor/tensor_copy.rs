@@ -192,7 +192,7 @@ fn find_best_tiling(
 /// In global memory, elements of the tensor are contiguous along `first`.
 ///
 /// # Errors
-/// For each canonical layout a sentence on why its boxes do not fill the memory.
+/// The reasons as text, one for each canonical layout, if the boxes of none fill the memory.
 pub(crate) fn min_box_count(
     memory: &LinearLayout,
     first: Dim,
@@ -210,7 +210,7 @@ pub(crate) fn min_box_count(
 /// the XOR swizzle. `None` if an element is narrower than a byte or wider than a row of a box.
 ///
 /// # Errors
-/// [`LayoutError`]: sizes that are no powers of two.
+/// [`LayoutError`] if a size in `shape` is not a power of two.
 pub fn tensor_copy_memory_layout(
     box_layout: &TensorCopyLayout,
     shape: &[(Dim, u64)],
