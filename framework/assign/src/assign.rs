@@ -25,8 +25,9 @@ pub struct AssignedModule {
 /// Assigns a layout to every tensor of a verified module. Layouts that types name already are kept.
 ///
 /// # Errors
-/// [`EngineError`]: a dot that the target has no instruction for, a block size that the target does not support, a name
-/// that resolves to no layout, or a cluster of several blocks.
+/// [`EngineError`] if the target has no instruction for a dot, if it does not support the size of the block or of the
+/// cluster, if the number of warps is not a power of two, or if a type's layout does not resolve or is for other
+/// threads than the launch.
 ///
 /// # Examples
 /// ```

@@ -1,9 +1,9 @@
 //! Alternative plans of dots, compared by the cost of the surrounding program.
 //!
-//! By default a dot takes the plan with the fewest cycles for row-major operands in memory. If operands are masked or
-//! come from other dots, or users of the result have another layout, another plan may need fewer conversions. A dot
-//! takes such a plan if it lowers the total with the dot's own cost, and does not raise the cost of the surrounding
-//! operations. Attributes record the choice, so that lowering finds the same plan.
+//! By default a dot takes the plan with the fewest cycles for operands that lie densely in memory. If operands are
+//! masked or come from other dots, or users of the result have another layout, another plan may need fewer conversions.
+//! A dot takes such a plan if it lowers the total with the dot's own cost, and does not raise the cost of the
+//! surrounding operations. Attributes record the choice, so that lowering finds the same plan.
 
 use std::collections::BTreeSet;
 

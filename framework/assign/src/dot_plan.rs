@@ -54,7 +54,8 @@ const LONGEST_CHAIN: u32 = 3;
 /// Plans a `tt.dot` or `tt.dot_scaled`.
 ///
 /// # Errors
-/// [`MmaError`]: the target has no instruction for the dot.
+/// [`MmaError::Impossible`] if no atom of the target multiplies the operands, or as [`mma_problem`]; another variant if
+/// sizes or scales are invalid, or if an operand cannot be moved to its layout.
 pub fn plan_dot(body: &Body, op: Op, config: &LaunchConfig<'_>) -> Result<DotPlan, MmaError> {
     let mut problem = mma_problem(body, op, config.lanes, config.warps)?.with_registers(config.context.registers);
     let blocks = divide_among_blocks(body, op, &problem.shape, config);
@@ -115,7 +116,8 @@ pub fn plan_dot(body: &Body, op: Op, config: &LaunchConfig<'_>) -> Result<DotPla
 /// Returns the MMA problem of a `tt.dot` or `tt.dot_scaled`, for one matrix of a batch.
 ///
 /// # Errors
-/// [`MmaError::Impossible`]: no MMA has these types.
+/// [`MmaError::Impossible`] if the operands do not have two or three axes, if no MMA has their types, or if the
+/// attribute with the warp partition is malformed.
 pub fn mma_problem(body: &Body, op: Op, lanes: u32, warps: u32) -> Result<MmaProblem, MmaError> {
     let shape = |group: &str| body.operand(op, group).and_then(|value| body.ty(value).shape()).unwrap_or_default();
     let (a, c) = (shape("a"), shape("c"));

@@ -46,7 +46,8 @@ pub(super) struct Prices<'a> {
     kinds: Vec<usize>,
     conversions: RefCell<HashMap<(LayoutId, LayoutId, u32), ConversionCost>>,
     operations: RefCell<HashMap<(usize, LayoutId), f64>>,
-    /// By the kind of the load, the layout of its copies, and the layout of the reader.
+    /// Costs of prefetches, by the index of the load's kind, the layout of its copies and the layout of the reader;
+    /// `None` if no copy can prefetch the load.
     prefetches: RefCell<HashMap<(usize, LayoutId, LayoutId), Option<f64>>>,
     gathers: RefCell<HashMap<(usize, LayoutId, LayoutId), f64>>,
     remat_price: RefCell<HashMap<(Value, LayoutId), f64>>,

@@ -84,8 +84,8 @@ impl<'a> LayoutCache<'a> {
     /// Returns the distributed layout of a tensor in registers: from register, lane, warp and block to coordinates.
     ///
     /// # Errors
-    /// [`LayoutResolveError`]: not a tensor, a tensor without a layout, a name that no family knows or that is no
-    /// distributed layout, a shape that the family rejects.
+    /// [`LayoutResolveError`] if the type is not a tensor in registers or names no layout, if no family resolves the
+    /// name, if the name resolves to a memory layout, or if the family rejects the shape.
     pub fn distributed(&self, ty: &TileType) -> Result<LinearLayout, LayoutResolveError> {
         let Some(tensor) = ty.as_tensor() else {
             return Err(LayoutResolveError::Kind { ty: ty.to_string(), expected: "tensor in registers" });
@@ -101,7 +101,8 @@ impl<'a> LayoutCache<'a> {
     /// such as the buffers of a pipelined loop.
     ///
     /// # Errors
-    /// [`LayoutResolveError`]: not a tensor in memory, or as for [`LayoutCache::distributed`].
+    /// [`LayoutResolveError`] if the type is not a tensor in memory, if no family resolves the name, if the name
+    /// resolves to a distributed layout, or if the family rejects the shape.
     pub fn memory(&self, ty: &TileType) -> Result<MemoryTensorLayout, LayoutResolveError> {
         let Some(memory) = ty.as_memory() else {
             return Err(LayoutResolveError::Kind { ty: ty.to_string(), expected: "tensor in memory of the block" });

@@ -4,12 +4,12 @@
 //! program in Triton's operations with a layout for every tensor, as [`crate::assign_layouts`] does for other programs,
 //! and the derivation of the layouts ([`Derivation`]):
 //!
-//! 1. The dataflow graph splits at accesses of shared memory. Dots are the anchors of its parts (`anchors`); in parts
-//!    without a dot, the copy that moves the most.
+//! 1. The dataflow graph splits at accesses of shared memory. The anchor of a part is its dot (`anchors`), or the copy
+//!    that moves the most if it has no dot.
 //! 2. Open choices form a tree (`tree`), searched depth first and pruned by the cost of the best leaf (`search`).
 //! 3. At each leaf the engine solves the register layouts. The layouts of shared memory follow from all accesses
-//!    (`shared_layout`, `accesses`), further choices for copies from those (`follows`). The work of the program is counted
-//!    (`work`, `implied_barriers`, `registers`), and the performance model predicts its time.
+//!    (`shared_layout`, `accesses`), and further choices for copies follow from these layouts (`follows`). The work of
+//!    the program is counted (`work`, `implied_barriers`, `registers`), and the performance model predicts its time.
 //! 4. Each layout of the best leaf is traced back to the constraint that determines it, which is checked (`derived`).
 //!
 //! [`predict_launch`] predicts the time of a launch of any program with layouts, synthesized or not.

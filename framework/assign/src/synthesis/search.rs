@@ -44,7 +44,8 @@ pub fn is_explicit(module: &TileModule) -> bool {
 /// memory.
 ///
 /// # Errors
-/// [`SynthesisError`]: the error of the first leaf (complete choice) if none has a solution.
+/// [`SynthesisError`] of the first leaf (complete choice) if no leaf has a solution; [`SynthesisError::NoProducers`] if
+/// the program requests a producer warp that no leaf can have.
 pub fn synthesize(
     module: &TileModule,
     config: &LaunchConfig<'_>,

@@ -112,8 +112,9 @@ pub(super) fn choose_layout(
     Ok(Placed { line, moved, fetched, memory: solution.memory })
 }
 
-/// Solves for a memory layout that the widest possible asynchronous copy can fill. If that layout has bank conflicts, a
-/// cheaper layout whose copies go through registers is returned instead.
+/// Solves for a memory layout that the widest possible asynchronous copies can fill. If that layout has bank conflicts,
+/// a layout for any accesses (such as copies through registers) is returned if it is cheaper. If no asynchronous copies
+/// can fill a layout, the layout is for any accesses too.
 fn solve<'a>(
     problem: &SharedTensor,
     accesses: &[TensorAccess<'a>],

@@ -2,8 +2,8 @@
 //! a function argument.
 //!
 //! TMA fills out-of-bounds elements with zeros, so a tile must provably stay within the rows of the tensor. It does if
-//! its offset along the row is zero and it is no wider than a row, or if the bounds of a loop limit its offset: as
-//! constants, or as the row length over the step.
+//! its offset along the row is zero and it is no wider than a row, or if the bounds of a loop limit its offset. These
+//! bounds are constants, or the upper bound is the row length divided by the step.
 
 use crate::LaunchConfig;
 use tilewright_target::{Completion, Instruction, Operand, TensorCopyOperand};
