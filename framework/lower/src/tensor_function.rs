@@ -47,7 +47,7 @@ impl RegisterTensor<'_> {
 /// returns are the function's results. The kernel's parameters are those of [`program_kernel`].
 ///
 /// # Errors
-/// [`LowerError`].
+/// [`LowerError`] if memory holds no elements of a tensor's width, `body` fails, or an operation cannot be lowered.
 pub fn tensor_kernel(
     name: &str,
     tensors: &[RegisterTensor<'_>],

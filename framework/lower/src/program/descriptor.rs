@@ -1,9 +1,9 @@
 //! Lowers tensor descriptors: accesses of blocks of a tensor in global memory, predicated by the tensor's bounds.
 //!
-//! Accesses through descriptors are plain ones on every target; bulk tensor copies of loops in stages are lowered in
-//! `tensor_copies`. A descriptor's tensor and its rows are aligned to 16 bytes, and its elements are contiguous along
-//! the last axis. So if the start of a block and the size of the tensor along this axis are multiples of some number of
-//! elements, one access moves that many elements, with one address and one predicate.
+//! Accesses through descriptors are ordinary loads and stores on every target; `tensor_copies` lowers the bulk tensor
+//! copies of pipelined loops. A descriptor's tensor and its rows are aligned to 16 bytes, and its elements are
+//! contiguous along the last axis. So if the start of a block and the size of the tensor along this axis are multiples
+//! of some number of elements, one access moves that many elements, with one address and one predicate.
 //!
 //! Source: Triton, `tl.make_tensor_descriptor`, for the requirements on base, shape and strides.
 

@@ -1,9 +1,9 @@
-//! Lowers mbarriers (PTX): warp groups synchronize without a common barrier. An arrival does not block; a wait blocks
-//! until a phase completes.
+//! Lowers mbarriers (PTX), by which warp groups and bulk tensor copies synchronize without a barrier of the block. An
+//! arrival does not block; a wait blocks until a phase completes.
 //!
 //! The first warp of a group arrives for the whole group, after a barrier of the group, so that the writes of all its
-//! lanes are visible to waiting warps; with `EVERY_WARP` each warp arrives for itself. Without warp specialization a
-//! program has no mbarriers: its copies are synchronous.
+//! lanes are visible to waiting warps. If the arrival has the attribute `EVERY_WARP`, each warp arrives separately
+//! instead.
 
 use tilewright_kernel::{Binary, Builder, Compare, Op as KernelOp, Scope, SpecialRegister, Value};
 use tilewright_target::Completion;

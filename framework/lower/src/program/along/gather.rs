@@ -13,8 +13,8 @@ use super::super::lowered::Registers;
 use super::super::lowering::Lowering;
 use super::super::types::stored;
 
-/// Lowers `tt.gather`: each element of the result is the source element whose coordinate along the axis is the index
-/// given for it, and whose other coordinates are its own.
+/// Lowers `tt.gather`: each element of the result is a source element. Its coordinate along the axis is the index given
+/// for the result element, and its other coordinates are those of the result element.
 pub(in super::super) fn gathered(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let (source, indices) = (lowering.operand(op, 0)?, lowering.operand(op, 1)?);
     let axis = Dim::tensor(lowering.integer_attribute(op, "axis")? as usize);

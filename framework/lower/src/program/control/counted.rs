@@ -10,8 +10,8 @@ use super::super::lowering::Lowering;
 struct Count {
     /// Start, end and step of the kernel's loop, as `i32`s.
     range: [Value; 3],
-    /// The scale and the offset by which an index of the kernel's loop becomes one of the `scf.for`; `None` means one
-    /// and zero.
+    /// The index of the `scf.for` is the index of the kernel's loop times `scale` plus `offset`; `None` means a scale
+    /// of one and an offset of zero.
     scale: Option<Value>,
     offset: Option<Value>,
 }
@@ -85,8 +85,8 @@ fn by_iterations(lowering: &mut Lowering<'_>, [from, to, step]: [Value; 3], unsi
     Count { range: [builder.i32(0), iterations, builder.i32(1)], scale: Some(step), offset: Some(from) }
 }
 
-/// Emits the range of a loop whose index is the distance from the first index, or the index itself if `is_natural`: if
-/// the first index is not negative.
+/// Emits the range of a loop whose index is the distance from the first index. If `is_natural`, the index is not
+/// shifted, because the first index is not negative.
 fn by_indices(lowering: &mut Lowering<'_>, [from, to, step]: [Value; 3], unsigned: bool, is_natural: bool) -> Count {
     let builder = &mut lowering.builder;
     let ty = builder.type_of(from);

@@ -1,6 +1,7 @@
-//! `scf.if` whose first branch only loads under masks, and whose other branch yields the value of masked elements, as
-//! the software pipeliner writes loads that the last iterations omit. The condition becomes a part of the masks, so
-//! that there is no branch, and vectors of loaded elements are not taken apart to be merged with the other branch.
+//! Lowers an `scf.if` whose first branch only loads under masks, and whose other branch yields the value of masked
+//! elements. The software pipeliner writes such operations for loads that the last iterations omit. The condition
+//! becomes a part of the masks, so that there is no branch, and vectors of loaded elements are not taken apart to be
+//! merged with the other branch.
 
 use tilewright_kernel::Value;
 use tilewright_tile::op::name::{arith, tt};

@@ -14,14 +14,14 @@ use super::super::register_differences::RegisterDifferences;
 use super::super::scalar::add_elements;
 use super::pointer_sum::{Offset, PointerSum, Term};
 
-/// Least number of pointers that are carried as a base. Fewer take few registers, and a loop moves them while it waits
-/// for loads, whereas it computes sums before the loads.
+/// Least number of pointers in a loop argument for which the loop carries a base instead. Fewer pointers take few
+/// registers, and a loop moves them while it waits for loads, whereas it computes sums before the loads.
 const LEAST_POINTERS: usize = 16;
 
-/// Least ratio of the registers of the pointers to those of their sum.
+/// Least ratio of the registers of the pointers to the registers of their sum (base and offsets).
 const LEAST_GAIN: usize = 2;
 
-/// The 32-bit registers of a pointer.
+/// Number of 32-bit registers that a pointer takes.
 const POINTER_REGISTERS: usize = 2;
 
 /// Registers of a value of the program: for each pointer the register that belongs to it.
@@ -135,7 +135,7 @@ impl Lowering<'_> {
     }
 
     /// Splits offsets that are sums or products if the parts take fewer registers. Signed numbers are assumed not to
-    /// overflow, as by the axis information.
+    /// overflow, as axis information assumes too.
     fn split_offsets(&self, undivided: &Registers) -> Vec<Term> {
         let registers = |all: &[Term]| all.iter().map(|one| one.registers(&self.builder)).sum::<usize>();
         let sum = self.operands_of(undivided, arith::ADDI);

@@ -17,7 +17,7 @@ use super::super::scalar::add_elements;
 pub(in super::super) struct PointerSum {
     /// The base in the region that is lowered.
     pub(super) base: Value,
-    /// The bytes of a pointee.
+    /// Size in bytes of an element that a pointer points to.
     pub(super) bytes: u64,
     /// The pointers that are sums; the others differ from them by constants.
     pub(super) registers: RegisterDifferences,

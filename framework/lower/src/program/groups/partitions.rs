@@ -20,8 +20,8 @@ impl Groups {
     /// Finds the warp groups of a program; `None` without warp specialization.
     ///
     /// # Errors
-    /// [`Reason`]: a `ttg.warp_specialize` in a loop or a branch, partitions that differ between such operations, or
-    /// too few named barriers.
+    /// [`Reason`] if a `ttg.warp_specialize` stands in a loop or a branch, or has other partitions than the one before;
+    /// if the number of warps of a partition is not a power of two; or if the target has too few named barriers.
     pub(crate) fn of(body: &Body, entry: Block, config: &LaunchConfig<'_>) -> Result<Option<Self>, (Op, Reason)> {
         let ops: Vec<Op> = body.walk(body.root()).into_iter().filter(|&op| body.op(op).name() == GROUPS).collect();
         let Some(&first) = ops.first() else { return Ok(None) };

@@ -4,12 +4,12 @@
 //!
 //! Asynchronous MMAs are found for the whole program before any operation is lowered, because a pending accumulator may
 //! only reach another asynchronous MMA, a loop's iteration arguments, or `tw.mma_wait`. If it reaches another
-//! operation, all MMAs of that accumulator are synchronous, with the same result. A wait that leaves some MMAs in
-//! flight completes each operand after whose MMA at least as many MMAs were issued.
+//! operation, all MMAs of that accumulator are synchronous, with the same result. A wait that leaves up to `n` MMAs in
+//! flight completes an accumulator if at least `n` MMAs were issued after the accumulator's last MMA.
 //!
-//! The accumulator of an MMA that accumulates in tensor memory is incomplete in a second sense: not in registers. So
-//! the dots of a loop that only carries their accumulator are found together with asynchronous MMAs, even if each is
-//! waited for at once (`resident`).
+//! Other operations cannot use an accumulator in tensor memory before it is loaded into registers, even if its MMA is
+//! complete. If a loop carries the accumulator only from one dot to the next, it stays in tensor memory (`resident`).
+//! Such dots are found together with asynchronous MMAs, even if the program waits for each at once.
 
 mod found;
 mod in_flight;
