@@ -1,9 +1,9 @@
 //! Argument reduction by multiples of pi / 2.
 //!
-//! Up to a limit, a multiple of pi / 2 is subtracted from the argument, with pi / 2 as the sum of three numbers (Cody
-//! and Waite). Above it, the argument is multiplied by the relevant binary digits of 2 / pi (Payne and Hanek): digits
-//! that contribute multiples of 2 pi are dropped, and as many further digits are taken as the argument closest to a
-//! multiple of pi / 2 needs.
+//! Up to a limit (2^16 in binary32, 2^30 in binary64), a multiple of pi / 2 is subtracted from the argument, with pi /
+//! 2 as the sum of three numbers (Cody and Waite). Above it, the argument is multiplied by the relevant binary digits
+//! of 2 / pi (Payne and Hanek). Digits that contribute multiples of 2 pi are dropped; enough further digits are taken
+//! that the remainder is accurate even for the argument closest to a multiple of pi / 2.
 
 use super::formula_builder::{FormulaBuilder, Int, Real};
 use super::tables::constants::{HALF_PI, TWO_OVER_PI, TWO_OVER_PI_DOUBLE, TWO_OVER_PI_SINGLE};

@@ -66,8 +66,9 @@ fn between<'p>(size: Real<'p>, pieces: [&Table; 3]) -> Real<'p> {
     Table::one_at(size - middle, &[(is_first, pieces[0]), (is_second, pieces[1])], pieces[2])
 }
 
-/// The quantities from which Bessel functions of both kinds are computed for arguments from 8 on (Abramowitz and
-/// Stegun, 9.2.5): P, Q, sine and cosine of the argument, and the amplitude.
+/// The values from which Bessel functions of both kinds are computed for arguments `x` from 8 on (Abramowitz and
+/// Stegun, 9.2.5): the slowly varying functions P and Q, and a sine wave. `amplitude` is `1 / sqrt(pi x)`; the
+/// remaining factor sqrt(2) of the wave's amplitude is in `sum` and `difference`.
 struct Wave<'p> {
     p: Real<'p>,
     q: Real<'p>,
@@ -88,14 +89,14 @@ impl<'p> Wave<'p> {
         Self { p, q, sum: cos + sin, difference: sin - cos, amplitude }
     }
 
-    /// Returns the function of the first kind: `p cos(a) - q sin(a)` times the amplitude. The angle `a` is the argument
-    /// minus pi / 4 (order 0) or 3 pi / 4 (order 1).
+    /// Returns the function of the first kind: `sqrt(2 / (pi x)) (p cos(a) - q sin(a))`. The angle `a` is the argument
+    /// `x` minus pi / 4 (order 0) or 3 pi / 4 (order 1).
     fn first(&self, order: Order) -> Real<'p> {
         let (cos, sin) = order.of((self.sum, self.difference), (self.difference, -self.sum));
         self.p.mul_add(cos, -(self.q * sin)) * self.amplitude
     }
 
-    /// Returns the function of the second kind: `p sin(a) + q cos(a)` times the amplitude, with `a` as for the first
+    /// Returns the function of the second kind: `sqrt(2 / (pi x)) (p sin(a) + q cos(a))`, with `a` as for the first
     /// kind.
     fn second(&self, order: Order) -> Real<'p> {
         let (cos, sin) = order.of((self.sum, self.difference), (self.difference, -self.sum));

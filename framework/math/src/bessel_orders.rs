@@ -1,8 +1,9 @@
 //! Bessel functions of any integer order, by the three-term recurrence (Abramowitz and Stegun, 9.1.27).
 //!
 //! Upward recurrence is stable for the second kind, and for the first kind while the order is less than the argument.
-//! For higher orders, downward recurrence computes the first kind from an order with a vanishing value, and the known
-//! sum of the even orders normalises it (J. C. P. Miller). Near zero it is the first term of its series.
+//! For higher orders, downward recurrence computes the first kind: it starts at an order whose value is negligible, and
+//! the known sum of the values of even orders normalises the result (J. C. P. Miller). For arguments near zero, the
+//! result is the first term of the function's power series.
 
 use super::bessel::{Order, first, second};
 use super::formula_builder::{Bool, FormulaBuilder, Int, Real};

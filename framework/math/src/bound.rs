@@ -3,11 +3,16 @@
 use tilewright_kernel::{Element, MathFunction};
 
 /// Returns the maximum error of a function's expansion, in units in the last place (ulp) of the exact result. Zero
-/// means exact; `None` for elements other than `f32` and `f64`. The ulp of a subnormal result is the minimum subnormal,
-/// and that of a result beyond the greatest finite value is that value's. For [`MathFunction::Lgamma`] below zero,
-/// where results vanish between the poles, the ulp is at least that of one. For Bessel functions of the first and
-/// second kind from 1/2 on, the ulp is at least that of their amplitude, `sqrt(2 / (pi x))` but no more than 1/2; for
-/// those of any order the error grows with the order, and the bound holds for orders of magnitude up to 32.
+/// means exact; `None` is returned for elements other than `f32` and `f64`.
+///
+/// - The ulp of a subnormal result is the minimum subnormal. The ulp of a result beyond the greatest finite value is
+///   the ulp of the greatest finite value.
+/// - For [`MathFunction::Lgamma`] below zero, where results vanish between the poles, the ulp is at least the ulp of
+///   one.
+/// - For Bessel functions of the first and second kind from 1/2 on, the ulp is at least the ulp of their amplitude,
+///   `sqrt(2 / (pi x))` but no more than 1/2.
+/// - For Bessel functions of any integer order, the error grows with the order; the bound holds for orders of magnitude
+///   up to 32.
 ///
 /// Measured errors are smaller: `docs/math.md` lists those of the tests' arguments.
 #[must_use]

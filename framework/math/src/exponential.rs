@@ -1,7 +1,7 @@
 //! Exponentials to the bases e, 2 and 10.
 //!
-//! The argument is an integer times the logarithm of two, plus a remainder of at most about half that logarithm. The
-//! integer becomes a power of two; the exponential of the remainder is a polynomial. NaN propagates through the
+//! For the base `b`, the argument is `n log_b(2) + r`, with an integer `n` and a remainder `r` of magnitude at most
+//! about `log_b(2) / 2`. The result is `2^n b^r`; a polynomial of `r` gives `b^r`. NaN propagates through the
 //! arithmetic; arguments are clamped to the range beyond which results are zero or infinite.
 
 use super::formula::Natives;
@@ -17,7 +17,7 @@ pub(super) struct Power<'p> {
     pub exponent: Int<'p>,
 }
 
-/// Writes `x` as `n * log + r` with an integer `n` and small `r`; returns `(r, n)`. `log` is the logarithm of two, in
+/// Writes `x` as `n * log + r` with an integer `n` and small `r`; returns `(r, n)`. `log` is the logarithm of two to
 /// the base of the exponential, as the sum of two numbers, and `per_power` is its inverse.
 fn reduced<'p>(x: Real<'p>, per_power: Real<'p>, log: [Real<'p>; 2]) -> (Real<'p>, Int<'p>) {
     let (count, exponent) = x.nearest_of_product(per_power);
@@ -26,7 +26,7 @@ fn reduced<'p>(x: Real<'p>, per_power: Real<'p>, log: [Real<'p>; 2]) -> (Real<'p
 }
 
 /// Clamps the argument `x` to the range of exponentials that are neither zero nor infinite; `bits` is the binary
-/// logarithm of its base.
+/// logarithm of the exponential's base.
 fn in_range<'p>(x: Real<'p>, bits: f64) -> Real<'p> {
     let [low, high] = x.formula.by_type([-151.0, 129.0], [-1076.0, 1025.0]);
     x.clamped(low / bits, high / bits)
@@ -96,6 +96,7 @@ pub(super) fn expm1<'p>(x: Real<'p>) -> Real<'p> {
     let power = (rest * rest).mul_add(EXP.at(rest), rest);
     let half = (exponent - 1).power_of_two();
     let far = power.mul_add(half, half - 0.5) * 2.0;
-    // Near zero, the result is accurate to the last bit and keeps the sign.
+    // If the exponent is zero, the polynomial is the result, without cancellation. It gets the sign of `x`, so that -0
+    // stays -0.
     exponent.is_equal(0).select(power.abs().with_sign_of(x), far)
 }

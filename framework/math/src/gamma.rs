@@ -1,8 +1,9 @@
 //! The gamma function and the logarithm of its magnitude.
 //!
-//! Above 3 the logarithm is Stirling's series, with its main part in double-word arithmetic. From 1/2 to 3, polynomials
-//! reproduce the zeros at 1 and 2; below 1/2, it is the value at `x + 1` minus the logarithm of `x`. Below zero, the
-//! reflection formula gives both functions by the sine of pi times the argument.
+//! For `x` from 3 on, `log(gamma(x))` is Stirling's series, with its main part in double-word arithmetic. From 1/2 to
+//! 3, it is a polynomial around 1 or 2 times the distance from that zero. Between 0 and 1/2, it is
+//! `log(gamma(x + 1)) - log(x)`. The gamma function is the exponential of this logarithm. Below zero, the reflection
+//! formula gives both functions: `gamma(-x) = -pi / (x sin(pi x) gamma(x))`.
 
 use super::double_word::DoubleWord;
 use super::exponential::{Power, exp_double_word};
@@ -24,8 +25,8 @@ fn stirling<'p>(x: Real<'p>) -> DoubleWord<'p> {
     main.plus(rest.plus(DoubleWord::new([series, formula.constant(0.0)])))
 }
 
-/// Returns `log(gamma(x))` for `x` above 0, as the second value. If the first value, a condition, is true, as it is for
-/// `x` below 1/2, the second is `log(gamma(x + 1))` instead.
+/// Returns the condition `x < 1/2` and, for `x` above 0, a logarithm: `log(gamma(x + 1))` if the condition holds, else
+/// `log(gamma(x))`.
 fn log_gamma<'p>(x: Real<'p>) -> (Bool<'p>, DoubleWord<'p>) {
     let formula = x.formula;
     let is_less = x.is_less(0.5);
@@ -57,7 +58,7 @@ fn sin_pi<'p>(x: Real<'p>) -> (DoubleWord<'p>, Bool<'p>) {
     (DoubleWord { high, low }, is_odd ^ rest.is_less(0.0))
 }
 
-/// Whether the argument is an integer not above zero, where the function has poles.
+/// Whether the argument is zero or a negative integer, the poles of the gamma function.
 fn is_pole<'p>(x: Real<'p>) -> Bool<'p> {
     x.truncated().is_equal(x) & !x.formula.constant(0.0).is_less(x)
 }

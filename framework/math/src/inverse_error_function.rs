@@ -1,8 +1,8 @@
 //! Inverses of the error function and of its complement, and the scaled complement.
 //!
-//! With `w = -log(1 - x^2)`, the quotient `erfinv(x) / x` varies slowly. It is a polynomial of `w` near zero, and
-//! beyond it one of two polynomials of the square root of `w` (Giles, "Approximating the erfinv function", GPU
-//! Computing Gems, 2011, with other coefficients).
+//! With `w = -log(1 - x^2)`, the quotient `erfinv(x) / x` varies slowly. It is a polynomial of `w` for `w` below 5, and
+//! above one of two polynomials of the square root of `w` (Giles, "Approximating the erfinv function", GPU Computing
+//! Gems, 2011, with other coefficients).
 
 use super::exponential::exp_double_word;
 use super::formula_builder::Real;

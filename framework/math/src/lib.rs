@@ -1,8 +1,9 @@
 //! Math functions of floating-point values as kernel IR.
 //!
-//! [`expand`] replaces [`tilewright_kernel::Op::Math`] by formulas if a target has no such instruction: arithmetic with
-//! the rounding of IEEE 754, selects, and integer operations on the bits of values, all in the type of the operands.
-//! Branches are used only for rare costly cases: large angles, and remainders of large quotients.
+//! [`expand`] replaces each [`tilewright_kernel::Op::Math`] whose function the target has no instruction for. The
+//! formulas that replace it consist of arithmetic with the rounding of IEEE 754, selects, and integer operations on the
+//! bits of values, all in the type of the operands. Branches are used only for rare costly cases: large angles, and
+//! remainders of large quotients. Bessel functions of any integer order loop.
 //!
 //! [`bound`] returns the error bound of a result. Results at zeros, infinities, NaN, poles and outside of a function's
 //! domain are those of C (ISO/IEC 9899:2024, F.10); subnormals are handled like other values.

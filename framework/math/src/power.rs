@@ -1,4 +1,4 @@
-//! Powers: two to the exponent times the base's binary logarithm, in double-word arithmetic.
+//! Powers: `x^y = 2^(y log2(x))`, with the logarithm and the exponent `y log2(x)` in double-word arithmetic.
 
 use super::double_word::DoubleWord;
 use super::formula_builder::{Bool, Real};
@@ -34,7 +34,7 @@ fn magnitude<'p>(size: Real<'p>, y: Real<'p>) -> Real<'p> {
     let (count, exponent) = high.nearest_of_product(1.0);
     let rest = high - count;
     let power = rest * EXP2.at(rest);
-    // The low part contributes this factor.
+    // The low part of the exponent contributes the factor `2^low`, which is about `1 + natural`.
     let natural = low * std::f64::consts::LN_2;
     (power + natural.mul_add(power, natural) + 1.0).scaled(exponent)
 }

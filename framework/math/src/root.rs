@@ -1,4 +1,4 @@
-//! Cube root and hypotenuse.
+//! Cube root, reciprocal square root and hypotenuse.
 
 use super::formula_builder::Real;
 

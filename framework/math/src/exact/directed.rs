@@ -30,8 +30,8 @@ fn is_finite(x: Real<'_>) -> Bool<'_> {
     x.abs().is_less(f64::INFINITY)
 }
 
-/// Corrects the sign of an exactly zero sum. Rounded down, it is negative unless both terms are positive (IEEE 754,
-/// 6.3). `left` is the rounding error of the sum, and `has_sign` is true if a term has its sign bit set.
+/// Corrects the sign of a sum that is exactly zero: rounded down, it is negative unless both terms are positive (IEEE
+/// 754, 6.3). `left` is the rounding error of the sum, and `has_sign` is true if a term has its sign bit set.
 fn zero_sum<'p>(sum: Real<'p>, left: Real<'p>, has_sign: Bool<'p>, rounding: Rounding) -> Real<'p> {
     if rounding != Rounding::Down {
         return sum;
