@@ -73,7 +73,8 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
 }
 
 impl Options {
-    /// Predicts the time of a launch of the kernel, whose program `assigned` has layouts.
+    /// Predicts the time of a launch of the kernel; `assigned` is the kernel's program with layouts, `None` if the
+    /// compiler has shown none.
     fn predict(
         &self,
         session: &Session,

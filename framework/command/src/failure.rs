@@ -106,8 +106,9 @@ macro_rules! input_errors {
 
 input_errors!(CatalogueError, MmaError, LowerError, MovementError, PictureError);
 
-/// Converts a [`SessionError`]. If the user named the plugin's file, a file that is no plugin is bad input, and a
-/// plugin that misbehaves is a failure.
+/// Converts a [`SessionError`]: if a plugin violates its interface ([`LoadError::Broken`]) or its process fails
+/// ([`LoadError::Isolated`]), the command has failed; every other error, such as a file that is not a plugin, is bad
+/// input.
 impl From<SessionError> for CommandError {
     fn from(error: SessionError) -> Self {
         match error {

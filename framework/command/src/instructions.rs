@@ -189,8 +189,8 @@ fn tiles(row: &Instruction) -> impl Iterator<Item = (String, &str, Vec<u64>)> {
     })
 }
 
-/// Returns properties of a dot instruction besides its sizes: the warps that issue it together, and its operands in
-/// shared memory.
+/// Returns properties of an MMA instruction besides its sizes: the warps that issue it together, its operands in
+/// memory, and the block size of its scales.
 fn operand_notes(row: &Instruction) -> String {
     let warps = warps(row);
     let warps = if warps > 1 { format!(", {warps} warps") } else { String::new() };

@@ -33,7 +33,8 @@ impl DerivedTensorMap {
     /// of the kernel parameter with an index, `None` if there is no such parameter.
     ///
     /// # Errors
-    /// [`TensorMapError`]: the first violation.
+    /// [`TensorMapError`] if the view does not have one stride for each axis of the map and one size or none, if the
+    /// first stride is not 1, or if a parameter is missing or of the wrong type.
     pub fn check(&self, map: &TensorMap, parameters: impl Fn(u32) -> Option<Type>) -> Result<(), TensorMapError> {
         if self.strides.len() != map.rank() || self.strides.first() != Some(&ElementStride::Number(1)) {
             return Err(TensorMapError::Strides { strides: self.strides.clone(), rank: map.rank() });

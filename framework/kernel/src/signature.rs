@@ -218,7 +218,7 @@ impl InstructionSignature {
     /// Checks whether warps of this launch can issue the instruction.
     ///
     /// # Errors
-    /// [`SignatureError`] with both numbers of lanes, or of warps.
+    /// [`SignatureError`] if the instruction needs warps of another number of lanes, or more warps than the launch has.
     pub fn check_launch(&self, launch: Launch) -> Result<(), SignatureError> {
         self.check_lanes(launch.lanes)?;
         match self.warps {
@@ -232,7 +232,7 @@ impl InstructionSignature {
     /// Checks whether warps with `own` lanes can issue the instruction.
     ///
     /// # Errors
-    /// [`SignatureError`] with both numbers of lanes.
+    /// [`SignatureError`] if the instruction needs warps of another number of lanes.
     pub fn check_lanes(&self, own: u32) -> Result<(), SignatureError> {
         match self.lanes {
             _ if self.is_single_lane => Ok(()),
@@ -263,7 +263,7 @@ fn of_dim(row: &Instruction, dim: Dim) -> Option<u32> {
 /// Checks that an instruction can copy the boxes of every tensor map that it takes.
 ///
 /// # Errors
-/// [`TensorMapError`] of the first map with other boxes.
+/// [`TensorMapError`] for the first map whose boxes the instruction cannot copy.
 pub fn check_tensor_maps(kernel: &Kernel, row: &Instruction, operands: &[Value]) -> Result<(), TensorMapError> {
     let box_operand = row.operands.iter().find_map(|operand| match operand {
         Operand::Box(operand) => Some(operand),

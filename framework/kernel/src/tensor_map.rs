@@ -91,7 +91,8 @@ impl<Buffer> TensorMapBinding<Buffer> {
     /// Returns the byte offset in the buffer of the end of the tensor: behind the last element that `map` can read.
     ///
     /// # Errors
-    /// [`TensorMapError::TensorSizes`], [`TensorMapError::TensorEnd`].
+    /// [`TensorMapError::TensorSizes`] if a size is not from 1 to 2^32, [`TensorMapError::TensorEnd`] if the offset
+    /// does not fit 64 bits.
     pub fn end(&self, map: &TensorMap) -> Result<u64, TensorMapError> {
         let own = self.sizes.get(..map.rank()).unwrap_or_default();
         if own.iter().any(|&size| size == 0 || size > 1 << 32) {
@@ -130,7 +131,8 @@ impl TensorMap {
     /// Checks the tensor map alone, independent of an instruction.
     ///
     /// # Errors
-    /// [`TensorMapError`]: the first violation.
+    /// [`TensorMapError`] if the element width, the number of axes, a size of the box, its number of bytes, or the
+    /// shift of the swizzle is out of range.
     pub fn check(&self) -> Result<(), TensorMapError> {
         if !matches!(self.element_bits, 8 | 16 | 32 | 64) {
             return Err(TensorMapError::ElementBits { bits: self.element_bits });
@@ -153,7 +155,8 @@ impl TensorMap {
     /// Checks whether an instruction can copy the boxes of this map.
     ///
     /// # Errors
-    /// [`TensorMapError`]: the first limit that the boxes violate.
+    /// [`TensorMapError`] if the instruction copies boxes of another rank, no boxes of this size, or none with this
+    /// swizzle.
     pub fn check_for(&self, operand: &TensorCopyOperand) -> Result<(), TensorMapError> {
         if self.rank() != operand.rank as usize {
             return Err(TensorMapError::OtherRank { expected: operand.rank, rank: self.rank() });

@@ -73,7 +73,7 @@ impl LinearLayout {
     /// The inverse of an invertible layout.
     ///
     /// # Errors
-    /// [`LayoutError::NotInvertible`].
+    /// [`LayoutError::NotInvertible`] if two inputs have the same output, or an output has no input.
     ///
     /// # Examples
     /// ```
@@ -94,7 +94,7 @@ impl LinearLayout {
     /// The right inverse X of a surjective layout, `self(X(y)) = y`, whose free variables are zero.
     ///
     /// # Errors
-    /// [`LayoutError::NotSurjective`].
+    /// [`LayoutError::NotSurjective`] if an output has no input.
     ///
     /// # Examples
     /// ```

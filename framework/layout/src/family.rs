@@ -60,7 +60,7 @@ pub trait Families: Send + Sync {
     /// implementation that has the parent's family itself need not use `all`.
     ///
     /// # Errors
-    /// [`FamilyError`].
+    /// [`FamilyError`] if the family is unknown, or if it cannot build a layout with these parameters for this shape.
     fn resolve(&self, spec: &FamilySpec, shape: &[u64], all: &dyn Families) -> Result<Layout, FamilyError>;
 
     /// Typical layouts of these families, from which the conformance suite builds cases; a family without a sample is
@@ -148,7 +148,8 @@ impl<'a> FamilySet<'a> {
     /// Builds the layout that `spec` names for a tensor of `shape`.
     ///
     /// # Errors
-    /// [`FamilyError`].
+    /// [`FamilyError`] if no provider has the family, or if it cannot build a layout with these parameters for this
+    /// shape.
     pub fn layout(&self, spec: &FamilySpec, shape: &[u64]) -> Result<Layout, FamilyError> {
         self.resolve(spec, shape, self)
     }

@@ -97,7 +97,7 @@ impl<'a> Parameters<'a> {
     /// Reads a required parameter that is a non-negative integer.
     ///
     /// # Errors
-    /// [`FamilyError::Parameter`].
+    /// [`FamilyError::Parameter`] if it is absent, or not a non-negative integer.
     pub fn number(&self, names: &'static [&'static str]) -> Result<u64, FamilyError> {
         self.as_number(names[0], self.required(names)?)
     }
@@ -105,7 +105,7 @@ impl<'a> Parameters<'a> {
     /// Reads a parameter that is a non-negative integer; `default` if it is absent.
     ///
     /// # Errors
-    /// [`FamilyError::Parameter`].
+    /// [`FamilyError::Parameter`] if it is not a non-negative integer.
     pub fn number_or(&self, names: &'static [&'static str], default: u64) -> Result<u64, FamilyError> {
         self.optional(names).map_or(Ok(default), |value| self.as_number(names[0], value))
     }
@@ -113,7 +113,7 @@ impl<'a> Parameters<'a> {
     /// Reads a parameter that is true or false; `default` if it is absent.
     ///
     /// # Errors
-    /// [`FamilyError::Parameter`].
+    /// [`FamilyError::Parameter`] if it is neither true nor false.
     pub fn flag_or(&self, names: &'static [&'static str], default: bool) -> Result<bool, FamilyError> {
         match self.optional(names) {
             None => Ok(default),
@@ -125,7 +125,7 @@ impl<'a> Parameters<'a> {
     /// Reads a required parameter that is a list of non-negative integers.
     ///
     /// # Errors
-    /// [`FamilyError::Parameter`].
+    /// [`FamilyError::Parameter`] if it is absent, or not such a list.
     pub fn numbers(&self, names: &'static [&'static str]) -> Result<IntVec, FamilyError> {
         self.as_numbers(names[0], self.required(names)?)
     }
@@ -133,7 +133,7 @@ impl<'a> Parameters<'a> {
     /// Reads a required parameter that is a power of two.
     ///
     /// # Errors
-    /// [`FamilyError::Parameter`].
+    /// [`FamilyError::Parameter`] if it is absent, or not a power of two.
     pub fn power(&self, names: &'static [&'static str]) -> Result<u64, FamilyError> {
         self.as_power(names[0], self.number(names)?)
     }
@@ -141,7 +141,7 @@ impl<'a> Parameters<'a> {
     /// Reads a required parameter that is a list of `count` powers of two.
     ///
     /// # Errors
-    /// [`FamilyError::Parameter`].
+    /// [`FamilyError::Parameter`] if it is absent, or not such a list.
     pub fn powers(&self, names: &'static [&'static str], count: usize) -> Result<IntVec, FamilyError> {
         let value = self.required(names)?;
         if let FamilyAttribute::List(items) = value
@@ -173,7 +173,7 @@ impl<'a> Parameters<'a> {
     /// Reads a required parameter that is a list naming each of the axes 0 to `rank` - 1 once.
     ///
     /// # Errors
-    /// [`FamilyError::Parameter`].
+    /// [`FamilyError::Parameter`] if it is absent, or not such a list.
     pub fn order(&self, names: &'static [&'static str], rank: usize) -> Result<Axes, FamilyError> {
         let list = self.numbers(names)?;
         let mut axes = Axes::new();
@@ -194,7 +194,7 @@ impl<'a> Parameters<'a> {
     /// Reads a required parameter that is a list of bases: lists of non-negative integers.
     ///
     /// # Errors
-    /// [`FamilyError::Parameter`].
+    /// [`FamilyError::Parameter`] if it is absent, or not such a list.
     pub fn bases(&self, names: &'static [&'static str]) -> Result<Bases, FamilyError> {
         Ok(self.given_bases(names[0], self.required(names)?)?.to_vec())
     }
@@ -202,7 +202,7 @@ impl<'a> Parameters<'a> {
     /// Reads a parameter that is a list of bases (lists of non-negative integers); empty if it is absent.
     ///
     /// # Errors
-    /// [`FamilyError::Parameter`].
+    /// [`FamilyError::Parameter`] if it is not such a list.
     pub fn bases_or_none(&self, names: &'static [&'static str]) -> Result<Bases, FamilyError> {
         Ok(self.listed_bases(names)?.to_vec())
     }
@@ -210,7 +210,7 @@ impl<'a> Parameters<'a> {
     /// As [`Parameters::bases_or_none`], without a copy of the lists.
     ///
     /// # Errors
-    /// [`FamilyError::Parameter`].
+    /// [`FamilyError::Parameter`] if it is not such a list.
     pub fn listed_bases(&self, names: &'static [&'static str]) -> Result<GivenBases<'a>, FamilyError> {
         self.optional(names).map_or(Ok(GivenBases::default()), |value| self.given_bases(names[0], value))
     }

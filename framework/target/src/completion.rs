@@ -13,9 +13,9 @@ named_enum! {
         Bulk = "bulk",
         /// MMA instructions of several warps (`wgmma`).
         Mma = "products",
-        /// Bulk copies (`cp.async.bulk`, TMA), which a warp issues once for all its lanes.
+        /// Loads from tensor memory to registers (`tcgen05.ld`).
         TensorLoads = "tensor_loads",
-        /// MMA instructions that several warps issue together (`wgmma`).
+        /// Stores from registers to tensor memory (`tcgen05.st`).
         TensorStores = "tensor_stores",
     }
 }

@@ -228,7 +228,7 @@ pub(super) mod bits_of {
     }
 }
 
-/// The form of a flag, whether values are printed in hexadecimal: a keyword, or nothing.
+/// The form of a print's flag for hexadecimal: the keyword `hex`, or nothing.
 pub(super) mod hex {
     use super::{Parsed, Parser, fmt};
     use crate::Statement;

@@ -12,7 +12,7 @@ use crate::{
 /// Parses a module; [`crate::verify`] checks its rules.
 ///
 /// # Errors
-/// [`TextError`](tilewright_layout::text::TextError) with the position and the expected text.
+/// [`TextError`](tilewright_layout::text::TextError) at the first syntax error, with the expected text.
 ///
 /// # Examples
 /// ```
@@ -95,7 +95,8 @@ impl Parser<'_> {
         Ok(parameters)
     }
 
-    /// Parses a tensor map: `16 bits box 64 x 8 swizzle 3 0x70 outside zeros`.
+    /// Parses a tensor map: `16 bits box 64 x 8 mix 3 0x70 outside zeros`; after `mix` follow the shift and the mask of
+    /// the XOR swizzle.
     fn tensor_map(&mut self) -> Parsed<TensorMap> {
         let element_bits = self.number("the width of an element")?;
         self.keyword("bits")?;

@@ -42,9 +42,9 @@ impl Tiler {
 /// The last mode of the coalesced outer layout is unbounded, as in CuTe.
 ///
 /// # Errors
-/// [`CuteError::Inexact`] with a counterexample if no layout compatible with the inner one is
-/// this map; [`CuteError::TooManyPoints`] if strides that do not divide leave a map too large to
-/// be checked; [`CuteError::Overflow`].
+/// [`CuteError::Inexact`] with a counterexample if no layout compatible with the inner one is this map;
+/// [`CuteError::TooManyPoints`] if strides that do not divide leave a map too large to be checked;
+/// [`CuteError::Overflow`] if a value does not fit 64 bits.
 ///
 /// ```
 /// use tilewright_layout::cute::composition;

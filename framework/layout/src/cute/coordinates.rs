@@ -37,8 +37,8 @@ impl CoordinateLayout {
     /// The layout of these modes, with values along `axes` axes.
     ///
     /// # Errors
-    /// [`CuteError::EmptyMode`]; [`CuteError::NotCongruent`] if the number of steps of a stride is not the number of
-    /// axes.
+    /// [`CuteError::EmptyMode`] if a size is 0; [`CuteError::NotCongruent`] if the number of steps of a stride is not
+    /// the number of axes.
     pub fn new(axes: usize, modes: Tree<CoordinateMode>) -> Result<Self, CuteError> {
         for (at, mode) in modes.leaves().into_iter().enumerate() {
             if mode.shape == 0 {
@@ -58,7 +58,7 @@ impl CoordinateLayout {
     /// The identity layout of a shape: maps each coordinate to itself, with one axis for each size from left to right.
     ///
     /// # Errors
-    /// [`CuteError::EmptyMode`].
+    /// [`CuteError::EmptyMode`] if a size is 0.
     pub fn identity(shape: &IntTuple) -> Result<Self, CuteError> {
         let axes = shape.leaves().len();
         let mut axis = 0;
@@ -89,7 +89,7 @@ impl CoordinateLayout {
     /// The coordinates at an integer coordinate, which may be beyond the size: the last mode continues.
     ///
     /// # Errors
-    /// [`CuteError::Overflow`].
+    /// [`CuteError::Overflow`] if a coordinate does not fit 64 bits.
     pub fn at(&self, index: u64) -> Result<Vec<u64>, CuteError> {
         let (mut rest, mut coordinates) = (index, vec![0u64; self.axes]);
         let modes = self.modes.leaves();

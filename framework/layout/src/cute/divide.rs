@@ -7,7 +7,7 @@ use super::{CuteError, CuteLayout, Tiler, complement, composition};
 /// tile repeats. A tiler of several modes divides each mode.
 ///
 /// # Errors
-/// As [`composition`] and [`complement`]; [`CuteError::TooManyModes`].
+/// As [`composition`] and [`complement`]; [`CuteError::TooManyModes`] if the tiler has more modes than the layout.
 ///
 /// ```
 /// use tilewright_layout::cute::{Tiler, logical_divide};

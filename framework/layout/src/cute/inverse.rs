@@ -27,8 +27,9 @@ fn by_stride(layout: &CuteLayout) -> Vec<(CuteMode, u64)> {
 /// complement.
 ///
 /// # Errors
-/// [`CuteError::NotInjective`] (modes of stride 0 aside, which are ignored), [`CuteError::NoComplement`]
-/// if the gaps are not all alike, [`CuteError::Overflow`].
+/// [`CuteError::NotInjective`] if two coordinates have the same value (modes of stride 0 are ignored),
+/// [`CuteError::NoComplement`] if the gaps between the values are not all alike, [`CuteError::Overflow`] if a value
+/// does not fit 64 bits.
 ///
 /// ```
 /// use tilewright_layout::cute::complement;
@@ -70,7 +71,7 @@ fn coordinate_of(modes: &[(CuteMode, u64)], value: u64) -> Option<u64> {
 /// The largest layout `r` with `layout(r(i)) == i`, built from the modes that continue stride 1.
 ///
 /// # Errors
-/// [`CuteError::Overflow`].
+/// [`CuteError::Overflow`] if a value does not fit 64 bits.
 pub fn right_inverse(layout: &CuteLayout) -> Result<CuteLayout, CuteError> {
     let (mut next, mut modes) = (1u64, Vec::new());
     for (mode, domain) in by_stride(layout).into_iter().filter(|(mode, _)| mode.stride != 0) {
@@ -88,8 +89,9 @@ pub fn right_inverse(layout: &CuteLayout) -> Result<CuteLayout, CuteError> {
 /// If `layout` has a complement, the left inverse maps the values outside of `layout` to the integers from its size on.
 ///
 /// # Errors
-/// [`CuteError::NotInjective`]; [`CuteError::NotUndone`] with a value that division by the strides does not map back;
-/// [`CuteError::TooManyPoints`], [`CuteError::Overflow`].
+/// [`CuteError::NotInjective`] if two coordinates have the same value; [`CuteError::NotUndone`] with a value that
+/// division by the strides does not map back; [`CuteError::TooManyPoints`] if the layout is too large to check every
+/// point; [`CuteError::Overflow`] if a value does not fit 64 bits.
 pub fn left_inverse(layout: &CuteLayout) -> Result<CuteLayout, CuteError> {
     let modes = by_stride(layout);
     if let Some((_, second)) = modes.iter().find(|(mode, _)| mode.stride == 0) {
@@ -143,7 +145,7 @@ fn looked_at(layout: &CuteLayout, inverse: &CuteLayout) -> Result<(), CuteError>
 /// The layout of the coordinates that a layout maps to 0, built from its modes of stride 0.
 ///
 /// # Errors
-/// [`CuteError::Overflow`].
+/// [`CuteError::Overflow`] if a value does not fit 64 bits.
 pub fn nullspace(layout: &CuteLayout) -> Result<CuteLayout, CuteError> {
     let kept = by_stride(layout).into_iter().filter(|(mode, _)| mode.stride == 0);
     let mut kept: Vec<_> = kept.map(|(mode, domain)| CuteMode { shape: mode.shape, stride: domain }).collect();
@@ -154,7 +156,7 @@ pub fn nullspace(layout: &CuteLayout) -> Result<CuteLayout, CuteError> {
 /// The largest layout `r` with `left(r(i)) == right(r(i)) == i`, built from the right inverse of `right`.
 ///
 /// # Errors
-/// [`CuteError::Overflow`].
+/// [`CuteError::Overflow`] if a value does not fit 64 bits.
 pub fn max_common_layout(left: &CuteLayout, right: &CuteLayout) -> Result<CuteLayout, CuteError> {
     let modes = right_inverse(right)?.flat();
     for kept in (0..=modes.len()).rev() {

@@ -24,7 +24,8 @@ impl CuteLayout {
     /// The layout of a shape and strides of the same nesting.
     ///
     /// # Errors
-    /// [`CuteError::NotCongruent`], [`CuteError::EmptyMode`], [`CuteError::Overflow`].
+    /// [`CuteError::NotCongruent`] if shape and strides are nested differently, [`CuteError::EmptyMode`] if a size is
+    /// 0, [`CuteError::Overflow`] if the size or the largest value does not fit 64 bits.
     pub fn new(shape: &IntTuple, stride: &IntTuple) -> Result<Self, CuteError> {
         let modes = shape.zip(stride, &mut |&shape, &stride| CuteMode { shape, stride });
         Self::from_tree(modes.ok_or_else(|| CuteError::NotCongruent {
@@ -77,7 +78,8 @@ impl CuteLayout {
     /// The layout with these layouts as its top-level modes.
     ///
     /// # Errors
-    /// As [`CuteLayout::new`], [`CuteError::TooDeep`].
+    /// As [`CuteLayout::new`]; [`CuteError::TooDeep`] if the result is nested deeper than
+    /// [`MAX_DEPTH`](super::MAX_DEPTH).
     pub fn from_modes(modes: Vec<Self>) -> Result<Self, CuteError> {
         Self::from_tree(Tree::tuple(modes.into_iter().map(|mode| mode.0).collect())?)
     }
@@ -148,7 +150,7 @@ impl CuteLayout {
     /// The value at an integer coordinate, which may be beyond the size.
     ///
     /// # Errors
-    /// [`CuteError::Overflow`].
+    /// [`CuteError::Overflow`] if the value does not fit 64 bits.
     pub fn at(&self, index: u64) -> Result<u64, CuteError> {
         value_of_leaves(&self.0, index)
     }
@@ -156,7 +158,8 @@ impl CuteLayout {
     /// The value at a coordinate: an integer, or a tuple of coordinates of the modes.
     ///
     /// # Errors
-    /// [`CuteError::NotCongruent`], [`CuteError::Overflow`].
+    /// [`CuteError::NotCongruent`] if the coordinate is nested differently from the shape, [`CuteError::Overflow`] if
+    /// the value does not fit 64 bits.
     pub fn at_coordinate(&self, coordinate: &IntTuple) -> Result<u64, CuteError> {
         value_of(&self.0, coordinate)
     }
@@ -185,7 +188,8 @@ impl CuteLayout {
     /// The layout with its top-level modes `from..to` grouped into one.
     ///
     /// # Errors
-    /// [`CuteError::TooManyModes`] if the layout has fewer modes, [`CuteError::TooDeep`].
+    /// [`CuteError::TooManyModes`] if the layout has fewer modes or `from` is above `to`, [`CuteError::TooDeep`] if the
+    /// result is nested deeper than [`MAX_DEPTH`](super::MAX_DEPTH).
     pub fn group(&self, from: usize, to: usize) -> Result<Self, CuteError> {
         let mut modes = self.modes();
         if to > modes.len() || from > to {
@@ -304,7 +308,7 @@ fn value_of(modes: &Tree<CuteMode>, coordinate: &IntTuple) -> Result<u64, CuteEr
 /// Converts an integer to a coordinate of a shape, nested as the shape; the last leaf is not reduced modulo its size.
 ///
 /// # Errors
-/// [`CuteError::EmptyMode`].
+/// [`CuteError::EmptyMode`] if a size is 0.
 pub fn idx2crd(index: u64, shape: &IntTuple) -> Result<IntTuple, CuteError> {
     let leaves = shape.leaves();
     if let Some(mode) = leaves.iter().position(|&&size| size == 0) {
@@ -322,7 +326,8 @@ pub fn idx2crd(index: u64, shape: &IntTuple) -> Result<IntTuple, CuteError> {
 /// Converts a coordinate of a shape to its integer coordinate.
 ///
 /// # Errors
-/// [`CuteError::NotCongruent`], [`CuteError::EmptyMode`], [`CuteError::Overflow`].
+/// [`CuteError::NotCongruent`] if the coordinate is nested differently from the shape, [`CuteError::EmptyMode`] if a
+/// size is 0, [`CuteError::Overflow`] if the result does not fit 64 bits.
 pub fn crd2idx(coordinate: &IntTuple, shape: &IntTuple) -> Result<u64, CuteError> {
     CuteLayout::compact(shape)?.at_coordinate(coordinate)
 }

@@ -8,7 +8,7 @@ use super::{CuteError, CuteLayout, CuteMode, IntTuple, Tiler, Tree, complement, 
 /// copies, which do not overlap. A tiler of several modes repeats each mode.
 ///
 /// # Errors
-/// As [`composition`] and [`complement`]; [`CuteError::TooManyModes`].
+/// As [`composition`] and [`complement`]; [`CuteError::TooManyModes`] if the tiler has more modes than the block.
 ///
 /// ```
 /// use tilewright_layout::cute::{Tiler, logical_product};

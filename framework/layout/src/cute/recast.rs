@@ -54,7 +54,7 @@ fn check_within_element(layout: &CuteLayout, ratio: u64) -> Result<(), CuteError
 /// each.
 ///
 /// # Errors
-/// [`CuteError::NotDivisible`] if `ratio` is 0, [`CuteError::Overflow`].
+/// [`CuteError::NotDivisible`] if `ratio` is 0, [`CuteError::Overflow`] if a size or stride does not fit 64 bits.
 pub fn downcast(layout: &CuteLayout, ratio: u64) -> Result<CuteLayout, CuteError> {
     if ratio == 0 {
         return Err(CuteError::NotDivisible { operation: "downcast", number: 1, divisor: 0 });

@@ -11,7 +11,7 @@ impl Tree<u64> {
     /// product of a whole tuple there.
     ///
     /// # Errors
-    /// [`CuteError::Overflow`].
+    /// [`CuteError::Overflow`] if a product of sizes does not fit 64 bits.
     pub fn is_compatible(&self, other: &Self) -> Result<bool, CuteError> {
         match (self.view(), other.view()) {
             (TupleView::Leaf(&size), _) => Ok(size == other.product()?),
@@ -44,8 +44,8 @@ impl CuteLayout {
     /// within partly open tuples become modes at the top.
     ///
     /// # Errors
-    /// [`CuteError::NotCongruent`] if the selection is nested deeper than the layout,
-    /// [`CuteError::Overflow`].
+    /// [`CuteError::NotCongruent`] if the selection is nested differently from the layout, [`CuteError::Overflow`] if
+    /// the offset does not fit 64 bits.
     ///
     /// ```
     /// use tilewright_layout::cute::CuteLayout;

@@ -110,7 +110,7 @@ impl ComposedLayout {
     /// The value at an integer coordinate.
     ///
     /// # Errors
-    /// [`CuteError::Overflow`].
+    /// [`CuteError::Overflow`] if the value does not fit 64 bits.
     pub fn at(&self, index: u64) -> Result<u64, CuteError> {
         let inside = self.layout.at(index)?.checked_add(self.offset);
         let inside = inside.ok_or(CuteError::Overflow { what: "the value at the coordinate" })?;
@@ -144,7 +144,9 @@ impl ComposedLayout {
     /// The composed layout of the same memory in narrower elements, `ratio` for each old element.
     ///
     /// # Errors
-    /// [`CuteError::Recast`], [`CuteError::Swizzle`], [`CuteError::Overflow`].
+    /// [`CuteError::Recast`] if there are swizzles and `ratio` is not a power of two, [`CuteError::Swizzle`] if a
+    /// swizzle reaches past bit 63, [`CuteError::Overflow`] if the offset does not fit 64 bits, and as
+    /// [`super::downcast`].
     pub fn downcast(&self, ratio: u64) -> Result<Self, CuteError> {
         let by = self.bits_of(ratio)?;
         let swizzles =

@@ -28,7 +28,8 @@ use super::{ComposedLayout, CuteError, CuteLayout, CuteMode, Tree, coalesce, fro
 ///
 /// # Errors
 /// [`CuteError::DependentBasis`] if the nonzero bases are not independent, so that two positions hold one element;
-/// [`CuteError::Padded`]; [`CuteError::Linear`] for a memory layout that does not hold every element.
+/// [`CuteError::Padded`] if a padded layout has swizzles or covers several blocks; [`CuteError::Linear`] for a memory
+/// layout that does not hold every element.
 pub fn from_tensor_layout(layout: &TensorLayout) -> Result<ComposedLayout, CuteError> {
     match layout {
         TensorLayout::Distributed(linear) => from_linear(&thread_value(linear)?),

@@ -176,7 +176,8 @@ impl<'a> Reader<'a> {
 /// Reads a tuple whose integers may be open: `?` in the text, `None` in the result.
 ///
 /// # Errors
-/// [`CuteError::Text`], [`CuteError::TooDeep`].
+/// [`CuteError::Text`] if the text is malformed, [`CuteError::TooDeep`] if the tuple is nested deeper than
+/// [`MAX_DEPTH`].
 pub fn open_tuple(text: &str) -> Result<Tree<Option<u64>>, CuteError> {
     Reader::parse_to_end(text, Reader::open)
 }

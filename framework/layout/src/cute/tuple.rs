@@ -35,7 +35,7 @@ impl<T> Tree<T> {
     /// A tuple of trees.
     ///
     /// # Errors
-    /// [`CuteError::TooDeep`] past [`MAX_DEPTH`].
+    /// [`CuteError::TooDeep`] if the result is nested deeper than [`MAX_DEPTH`].
     pub fn tuple(modes: Vec<Self>) -> Result<Self, CuteError> {
         let depth = 1 + modes.iter().map(Self::depth).max().unwrap_or(0);
         if depth > MAX_DEPTH { Err(CuteError::TooDeep { depth }) } else { Ok(Self(Node::Tuple(modes))) }
@@ -129,7 +129,7 @@ impl Tree<u64> {
     /// The product of all integers of the tuple.
     ///
     /// # Errors
-    /// [`CuteError::Overflow`].
+    /// [`CuteError::Overflow`] if the product does not fit 64 bits.
     pub fn product(&self) -> Result<u64, CuteError> {
         let product = self.leaves().into_iter().try_fold(1u64, |product, &value| product.checked_mul(value));
         product.ok_or(CuteError::Overflow { what: "the size" })

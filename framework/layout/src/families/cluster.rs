@@ -13,10 +13,11 @@ pub fn tensor_dims(rank: usize) -> SmallVec<[Dim; 8]> {
     (0..rank).map(Dim::tensor).collect()
 }
 
-/// Checks the requirements of every family on a shape: axes that are powers of two, 64 bits at most.
+/// Checks the requirements of every family on a shape: 1 to 16 axes, sizes that are powers of two, and coordinates of
+/// at most 64 bits together.
 ///
 /// # Errors
-/// [`FamilyError::Shape`].
+/// [`FamilyError::Shape`] if the shape violates a requirement.
 pub fn check_shape(spec: &FamilySpec, shape: &[u64]) -> Result<(), FamilyError> {
     let wrong = |message: String| FamilyError::Shape { family: spec.name.clone(), shape: shape.to_vec(), message };
     if shape.is_empty() || shape.len() > 16 {

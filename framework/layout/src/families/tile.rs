@@ -120,9 +120,10 @@ pub fn row_major(rank: usize) -> Axes {
 }
 
 /// The direct sum of the identities from the dim `input` to the axes in `order` (the fastest first); `sizes` has one
-/// size for each axis of the tensor.
+/// size for each axis of the tensor. If `order` repeats an axis, the result repeats its identity.
+///
 /// # Errors
-/// A size that is no power of two. An order with a repeated axis repeats its identity.
+/// A size that is no power of two.
 #[doc(alias = "identityStandardND")]
 pub fn identity_nd(input: Dim, sizes: &[u64], order: &[usize]) -> Result<LinearLayout, LayoutError> {
     direct_sum_of(identity_modes(input, sizes, order, None))

@@ -68,10 +68,10 @@ impl<'de> Deserialize<'de> for LinearLayout {
     }
 }
 
-/// A linear layout from its JSON form.
+/// Reads a linear layout from its JSON form, `{"in_dims": ..., "out_dims": ..., "bases": ...}`.
 ///
 /// # Errors
-/// [`TextError`] with the reason.
+/// [`TextError`] if the value does not have this form, or if the bases do not fit the dims.
 pub fn layout_from_json(value: &serde_json::Value) -> Result<LinearLayout, TextError> {
     LinearLayout::deserialize(value).map_err(|error| match camel_case_key(value) {
         Some((given, written)) => TextError::new("", 0, format!("`{given}` must be written `{written}`")),
@@ -96,7 +96,7 @@ pub fn layout_to_json(layout: &LinearLayout) -> serde_json::Value {
 /// Reads a family spec from its JSON form.
 ///
 /// # Errors
-/// [`TextError`] with the reason.
+/// [`TextError`] if the value is not an object with the family's name as `kind`, or if a parameter has no known type.
 pub fn spec_from_json(value: &serde_json::Value) -> Result<FamilySpec, TextError> {
     FamilySpec::deserialize(value).map_err(|error| of_value(&error))
 }

@@ -32,7 +32,8 @@ const MAX_VALUES: usize = 1 << 16;
 /// ```
 ///
 /// # Errors
-/// [`TextError`](crate::text::TextError) with the position in the text.
+/// [`TextError`](crate::text::TextError) at the first syntax error, undefined or repeated name, or limit of nesting or
+/// size.
 pub fn parse_spec(text: &str) -> Parsed<FamilySpec> {
     if text.trim_start().starts_with('{') {
         return spec_from_text(text);
@@ -60,7 +61,7 @@ pub fn parse_spec(text: &str) -> Parsed<FamilySpec> {
 /// ```
 ///
 /// # Errors
-/// [`TextError`](crate::text::TextError) with the position in the text.
+/// [`TextError`](crate::text::TextError) as [`parse_spec`].
 pub fn parse_definitions(text: &str) -> Parsed<Vec<(String, FamilySpec)>> {
     let mut parser = Parser::new(text);
     while parser.definition()? {}
@@ -80,7 +81,7 @@ impl LayoutNames {
     /// and the byte behind it.
     ///
     /// # Errors
-    /// [`TextError`](crate::text::TextError) with the position in the text.
+    /// [`TextError`](crate::text::TextError) as [`parse_spec`].
     pub fn read(&mut self, text: &str, at: usize) -> Parsed<(FamilySpec, usize)> {
         self.with_parser(text, at, |parser| Ok((parser.spec()?.value, parser.cursor.at)))
     }
@@ -88,7 +89,7 @@ impl LayoutNames {
     /// Reads the definition `#name = layout` that starts at byte `at` of the text, and returns the byte behind it.
     ///
     /// # Errors
-    /// [`TextError`](crate::text::TextError) with the position in the text.
+    /// [`TextError`](crate::text::TextError) as [`parse_spec`], or if the text there is not a definition.
     pub fn define(&mut self, text: &str, at: usize) -> Parsed<usize> {
         self.with_parser(text, at, |parser| match parser.definition()? {
             true => Ok(parser.cursor.at),

@@ -129,7 +129,7 @@ impl<'a> Cursor<'a> {
     /// Reads a word as [`Cursor::take_word`], and fails if none comes next.
     ///
     /// # Errors
-    /// [`TextError`] that expects `what`.
+    /// [`TextError`] if no word comes next; the message expects `what`.
     pub fn word(&mut self, what: &str) -> Parsed<&'a str> {
         self.take_word().ok_or_else(|| self.expected(what))
     }
@@ -137,7 +137,7 @@ impl<'a> Cursor<'a> {
     /// Reads an identifier: a letter or underscore, then letters, digits and underscores.
     ///
     /// # Errors
-    /// [`TextError`] that expects `what`.
+    /// [`TextError`] if no identifier comes next; the message expects `what`.
     pub fn identifier(&mut self, what: &str) -> Parsed<&'a str> {
         self.skip_blanks();
         if self.starts_word() { Ok(self.take_while(is_word)) } else { Err(self.expected(what)) }
@@ -150,7 +150,7 @@ impl<'a> Cursor<'a> {
     /// Reads the name that follows `%`, `^`, `@`, `#` or `!`.
     ///
     /// # Errors
-    /// [`TextError`] that expects `what`.
+    /// [`TextError`] if no name follows; the message expects `what`.
     pub fn name_after_sigil(&mut self, what: &str) -> Parsed<&'a str> {
         let name = self.take_while(|c| is_word(c) || "$.-".contains(c));
         // An arrow directly after a name is no part of it.
@@ -175,7 +175,7 @@ impl<'a> Cursor<'a> {
     /// Reads an unsigned decimal integer.
     ///
     /// # Errors
-    /// [`TextError`] that expects `what`.
+    /// [`TextError`] if no digit comes next, or if the number does not fit `T`; the message expects `what`.
     pub fn decimal<T: FromStr>(&mut self, what: &str) -> Parsed<T> {
         self.skip_blanks();
         let start = self.at;

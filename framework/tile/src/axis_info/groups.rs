@@ -5,23 +5,23 @@ use smallvec::SmallVec;
 use super::AxisInfo;
 use super::info::power_in;
 
-/// Groups of elements between the same two neighbouring multiples of a number, as the index bits that number the
-/// elements of a group.
+/// Aligned groups of elements: all elements of a group lie between the same two neighbouring multiples of a power of
+/// two. The groups are given by index bits: elements whose indices differ only in these bits are one group.
 ///
-/// All elements of a group lie between two neighbouring multiples of a power of two. So their quotients by a multiple
-/// of that power are equal, and their remainders differ as the elements do.
+/// So the quotients of a group's elements by a multiple of that power are equal, and their remainders differ as the
+/// elements do.
 pub(super) struct Groups {
     within: SmallVec<[bool; 12]>,
-    /// A power of two that divides the first element of each group whose index bits that are `apart` (see
-    /// [`Groups::find`]) are zero.
+    /// A power of two that divides the first element of a group (all bits of the group are zero), if its index bits
+    /// that are `apart` (see [`Groups::find`]) are also zero.
     pub(super) start: u64,
 }
 
 impl Groups {
     /// Finds the largest groups whose elements lie below the same next multiple of `limit`. Only index bits for which
-    /// `candidates` is true may number the elements of a group.
+    /// `candidates` is true may be bits of a group.
     ///
-    /// Index bits for which `apart` is true number no elements of groups; their steps must be multiples of `limit`.
+    /// Index bits for which `apart` is true are not bits of a group; their steps must be multiples of `limit`.
     pub(super) fn find(
         of: &AxisInfo,
         limit: u64,
@@ -45,7 +45,7 @@ impl Groups {
         }
     }
 
-    /// Whether an index bit numbers the elements of a group.
+    /// Whether an index bit is a bit of the groups.
     pub(super) fn has(&self, bit: usize) -> bool {
         self.within[bit]
     }

@@ -17,7 +17,7 @@ impl Imports {
     /// Adds the table `text`; error messages call it `file`. Its entries replace earlier ones of the same names.
     ///
     /// # Errors
-    /// [`DialectError`]; nothing is added in that case.
+    /// [`DialectError`] if the table does not parse; nothing is added in that case.
     pub fn add(&mut self, file: &str, text: &str) -> Result<(), DialectError> {
         let wrong = |message: String| DialectError { file: file.to_owned(), message };
         let rows: File = toml::from_str(text).map_err(|error| wrong(error.to_string()))?;

@@ -89,7 +89,7 @@ pub(super) enum Shape {
 /// Parses terms.
 ///
 /// # Errors
-/// [`TextError`](tilewright_layout::text::TextError) with a position in the text.
+/// [`TextError`](tilewright_layout::text::TextError) at the first syntax error.
 pub(super) fn terms(text: &str) -> Parsed<Vec<Term>> {
     let mut reader = Reader { cursor: Cursor::new(text) };
     let mut terms = Vec::new();

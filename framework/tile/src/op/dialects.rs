@@ -89,7 +89,7 @@ impl Dialects {
     /// same name. Its rows may name the neutral rules and the registered ones.
     ///
     /// # Errors
-    /// [`DialectError`], also for a row with an unknown rule; nothing is added in that case.
+    /// [`DialectError`] if the file does not parse, or if a row names an unknown rule; nothing is added in that case.
     pub fn add(&mut self, file: &str, text: &str) -> Result<(), DialectError> {
         let wrong = |message: String| DialectError { file: file.to_owned(), message };
         let rows: File = toml::from_str(text).map_err(|error| wrong(error.to_string()))?;

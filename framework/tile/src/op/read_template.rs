@@ -24,7 +24,8 @@ impl FormatPiece {
     /// Parses a template, whose names are those of `definition`.
     ///
     /// # Errors
-    /// [`TextError`](tilewright_layout::text::TextError) with a position in the template.
+    /// [`TextError`](tilewright_layout::text::TextError) at the first syntax error, or at a name that the definition
+    /// does not have.
     pub fn list(template: &str, definition: &Definition) -> Parsed<Vec<Self>> {
         let mut reader = Reader { cursor: Cursor::new(template), definition };
         let pieces = reader.pieces()?;

@@ -32,7 +32,7 @@ impl TypeInferenceRule {
     /// Parses rules: `mask = boolean(result); index = i32`.
     ///
     /// # Errors
-    /// [`TextError`](tilewright_layout::text::TextError) with a position in the rules.
+    /// [`TextError`](tilewright_layout::text::TextError) at the first syntax error in the rules.
     pub fn list(text: &str) -> Parsed<Vec<Self>> {
         let mut cursor = Cursor::new(text);
         let mut rules = Vec::new();

@@ -12,7 +12,7 @@ use crate::{Body, Float, Op, TileModule, TileType, TileViolation, Value, ValueOr
 /// as it is.
 ///
 /// # Errors
-/// A [`TileViolation`] if the dialects have no multiply-add.
+/// A [`TileViolation`] if the dialects have no `math.fma`.
 pub fn fuse_multiply_adds(module: &TileModule, dialects: &Dialects) -> Result<TileModule, TileViolation> {
     each_function(module, |function| {
         let Some(body) = &function.body else { return Ok(function.clone()) };

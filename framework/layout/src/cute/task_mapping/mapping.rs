@@ -27,7 +27,7 @@ impl TaskMapping {
     /// The mapping `repeat`: one worker does all tasks of a grid, the last axis fastest.
     ///
     /// # Errors
-    /// [`CuteError::EmptyMode`], [`CuteError::Overflow`].
+    /// [`CuteError::EmptyMode`] if a size is 0, [`CuteError::Overflow`] if the number of tasks does not fit 64 bits.
     pub fn repeat(shape: &[u64]) -> Result<Self, CuteError> {
         Self::of(Kind::Value, shape)
     }
@@ -58,7 +58,8 @@ impl TaskMapping {
     /// many workers as `inner` has.
     ///
     /// # Errors
-    /// [`CuteError::NotCongruent`] if the mappings have different numbers of axes; [`CuteError::Overflow`].
+    /// [`CuteError::NotCongruent`] if the mappings have different numbers of axes; [`CuteError::Overflow`] if the
+    /// number of tasks does not fit 64 bits.
     pub fn then(&self, inner: &Self) -> Result<Self, CuteError> {
         if self.rank != inner.rank {
             return Err(CuteError::NotCongruent {
