@@ -267,7 +267,7 @@ impl DotTensor {
 /// [`DotPlan::blocks`].
 ///
 /// # Errors
-/// [`LayoutError`]: the layout has other dims than register, lane, warp and block.
+/// [`LayoutError`] if an output dim of the layout is not a tensor axis.
 pub fn extend_over_blocks(
     layout: &LinearLayout,
     blocks: &[Option<usize>],

@@ -77,7 +77,7 @@ pub fn tensor_kernel(
 /// tensor and one result. The kernel is launched in clusters if the plan needs them.
 ///
 /// # Errors
-/// [`LowerError`]: the plan is not for these layouts, or no element type has this width.
+/// [`LowerError`] if the plan is not for these layouts, or if no element type has this width.
 pub fn conversion_kernel(
     name: &str,
     [src, dst]: [&LinearLayout; 2],

@@ -91,7 +91,7 @@ impl GlobalWork {
 /// The time that one warp's [`WarpWork`] takes on each resource, in cycles of the compute unit.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct WarpTime {
-    /// Time of the issue slots of all instructions and of the arithmetic pipe.
+    /// Time in the issue slots of all instructions and on the arithmetic pipe.
     pub issue: f64,
     /// Time on the shared-memory pipe, which serves wavefronts and shuffles.
     pub shared: f64,

@@ -69,7 +69,7 @@ impl BlockDivision {
     /// Extends the layout of one block's share of a tensor to the whole tensor of all blocks, with shape `shape`.
     ///
     /// # Errors
-    /// [`LayoutError`]: a coordinate is outside the tensor.
+    /// [`LayoutError`] if a size in `shape` is not a power of two, or a coordinate of the share is outside the tensor.
     pub fn over_blocks(&self, share: &LinearLayout, shape: &[u64]) -> Result<LinearLayout, LayoutError> {
         let dims: Vec<(Dim, u64)> = shape.iter().enumerate().map(|(axis, &size)| (Dim::tensor(axis), size)).collect();
         let outs = Space::of_sizes(&dims)?;
@@ -95,7 +95,7 @@ impl BlockDivision {
     /// Returns the layout of a tensor with this division that coalesces accesses of row-major memory.
     ///
     /// # Errors
-    /// [`MovementError`]: the launch configuration exceeds the target.
+    /// [`MovementError`] if the launch's number of lanes or warps, or a size of the tensor, is not a power of two.
     pub fn coalesced(&self, shape: &[u64], config: &LaunchConfig<'_>) -> Result<LinearLayout, MovementError> {
         let memory = GlobalTensor::row_major(&self.share(shape), 4);
         let (lanes, warps) = (u64::from(config.lanes), u64::from(config.warps));
@@ -147,7 +147,7 @@ fn first_axes(shape: &[u64], block_bits: u32) -> Vec<Option<usize>> {
 /// if `layout` already has this form.
 ///
 /// # Errors
-/// [`LayoutError`]: the layout has other dims than register, lane, warp and block.
+/// [`LayoutError`] if an output dim of the layout is not a tensor axis.
 pub fn replicate_in_blocks(
     layout: &LinearLayout,
     is_replicated: impl Fn(usize) -> bool,

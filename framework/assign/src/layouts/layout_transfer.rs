@@ -1,4 +1,4 @@
-//! Layout transfers: functions by which the layout of one value of an operation follows from that of another.
+//! Layout transfers: functions from the layout of one value of an operation to the layout of another value.
 //!
 //! A shape operation maps elements to new coordinates without moving data: each position of the result has the element
 //! of a position of the operand in the same lane (Linear Layouts paper, appendix, Theorem 9.3). A [`LayoutTransfer`]
@@ -9,8 +9,8 @@ use tilewright_layout::{Dim, LayoutError, LinearLayout, Space};
 
 use super::coordinates::{coordinates_of_index, map_coordinates, row_major};
 
-/// A map from the layout of one tensor to that of another whose elements are in the same registers and threads. Axes
-/// are numbered as in the source tensor.
+/// A map from the layout of one tensor to the layout of another tensor whose elements are in the same registers and
+/// threads. Axes are numbered as in the source tensor.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum LayoutTransfer {
     /// The identity: both tensors have the same layout.
@@ -46,7 +46,7 @@ impl LayoutTransfer {
     /// Applies the map to the layout of the source tensor; returns the layout of the result.
     ///
     /// # Errors
-    /// [`LayoutError`]: the transfer does not apply to this shape.
+    /// [`LayoutError`] if the transfer does not apply to the layout's shape, e.g. because an axis does not exist.
     pub fn apply(&self, layout: &LinearLayout) -> Result<LinearLayout, LayoutError> {
         let shape = shape_of(layout);
         let rank = shape.len();
@@ -123,7 +123,7 @@ pub fn shape_of(layout: &LinearLayout) -> Vec<u64> {
 /// Puts the dims of a layout into the order that types use: register, lane, warp, block, and the tensor axes.
 ///
 /// # Errors
-/// [`LayoutError`]: the layout has other dims.
+/// [`LayoutError`] if an output dim of the layout is not a tensor axis.
 pub fn canonical_order(layout: &LinearLayout) -> Result<LinearLayout, LayoutError> {
     let axes: Vec<Dim> = (0..layout.outs().len()).map(Dim::tensor).collect();
     let layout = layout.transpose_outs(&axes)?;

@@ -21,7 +21,7 @@ const NUM_STAGES: &str = "tt.num_stages";
 /// else the target's value. One stage disables prefetching; loads through registers always have two buffers.
 ///
 /// # Errors
-/// [`EngineError`]: layouts or dot plans are missing; the fault of the pass that assigned them.
+/// [`EngineError::Program`] if the program cannot be rewritten with the chosen prefetches.
 pub fn pipeline_loops(
     assigned: &AssignedModule,
     config: &LaunchConfig<'_>,

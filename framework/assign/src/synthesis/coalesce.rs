@@ -39,8 +39,8 @@ pub struct Threads {
 /// target.
 ///
 /// # Errors
-/// [`MovementError`]: sizes that are not powers of two, widths that the target does not have, or elements narrower than
-/// a byte that fill bytes along no axis.
+/// [`MovementError`] if a size is not a power of two, if the target has none of the widths, or if elements narrower
+/// than a byte fill whole bytes along no axis.
 pub fn coalesce_layout(
     global: &GlobalTensor,
     bits: u32,

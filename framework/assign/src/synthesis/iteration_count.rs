@@ -23,7 +23,7 @@ pub(crate) fn known_iteration_count(body: &Body, axis_info: &AxisInfoMap, op: Op
 
 /// Returns the mean trip count of a loop over the blocks of a launch: the distance between the middles of the ranges
 /// that `launch_info` has for the loop's bounds, divided by the middle of the range of its step. [`LOOP_WEIGHT`] if a
-/// range is unknown, such as that of a loaded value.
+/// range is unknown, e.g. because a bound is a loaded value.
 pub(super) fn mean_iteration_count(body: &Body, launch_info: &AxisInfoMap, op: Op) -> u64 {
     let operands = &body.op(op).operands;
     let middle = |index: usize| {

@@ -33,7 +33,8 @@ pub struct LaunchSpec {
 /// of shared memory.
 ///
 /// # Errors
-/// [`SynthesisError`]: a dot or an access of shared memory has no plan, or a block does not fit a compute unit.
+/// [`SynthesisError`] if a dot or an access of shared memory has no plan, if a type's layout does not resolve, or if a
+/// block does not fit a compute unit.
 pub fn predict_launch(
     function: &Function,
     shared_bytes: u64,

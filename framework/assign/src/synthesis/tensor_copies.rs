@@ -43,7 +43,7 @@ pub(super) fn find_tensor_map(
         let (axis, term) = program.moved(index, step, &row)?;
         begins[axis].push(term);
     }
-    // The range of each index is bounded, but not that of a sum of several indices.
+    // The range of each index is bounded, but the range of a sum of several indices is not.
     let steps_along = begins[along].len();
     let fits = |pitch: Distance| match pitch {
         Distance::Number(pitch) => row.width <= pitch && steps_along <= 1,

@@ -35,8 +35,8 @@ pub struct TiledResult {
 /// deterministic; of equally fast programs the first wins.
 ///
 /// # Errors
-/// [`SynthesisError`]: the error of the first program if none has a solution; [`SynthesisError::NoSizes`] if `make`
-/// returns no program.
+/// [`SynthesisError`] of the first program if no program has a solution; [`SynthesisError::NoSizes`] if `make` returns
+/// no program.
 pub fn synthesize_tiled(
     parameters: &[&[u64]],
     make: &mut dyn FnMut(&[u64]) -> Option<TiledProgram>,

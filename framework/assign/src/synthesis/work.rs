@@ -1,8 +1,9 @@
 //! Counts the work of the blocks of a solved program for the performance model, from the plans of data movement and
 //! dots.
 //!
-//! Loops count by their constant trip counts or those of the launch, else by [`crate::LOOP_WEIGHT`]. Block barriers are
-//! those of the program, and those that order accesses of a tensor in shared memory after writes or before overwrites.
+//! A loop counts by its trip count if that is constant or follows from the launch, else by [`crate::LOOP_WEIGHT`].
+//! Block barriers are those of the program, and those that order accesses of a tensor in shared memory after writes or
+//! before overwrites.
 
 use std::collections::HashMap;
 use tilewright_tile::op::name::{scf, tt, ttg, tw};

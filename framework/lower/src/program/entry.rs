@@ -36,7 +36,7 @@ const GLOBAL_POINTER: Type = Type::Pointer(MemorySpace::Global);
 /// along axis 0.
 ///
 /// # Errors
-/// [`LowerError`]: the first operation that cannot be lowered.
+/// [`LowerError`] if an operation cannot be lowered; it names the first such operation.
 pub fn program_kernel(program: &LoweringInput<'_>) -> Result<Kernel, LowerError> {
     let function = program.function;
     let failed = |reason: Reason| LowerError::for_function(&function.name, function.location.at, reason);

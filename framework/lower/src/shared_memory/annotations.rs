@@ -19,8 +19,7 @@ pub(crate) enum Access {
     Read,
     /// A write by asynchronous copies, which lasts until the copies are waited for.
     Copy,
-    /// A store that conflicts with no access between the block barriers before and after it, which the program itself
-    /// has.
+    /// A store between two block barriers that the program itself has; it conflicts with no access between them.
     DisjointStore,
 }
 

@@ -86,8 +86,8 @@ pub fn solve_copy(known: &LinearLayout, own: &LinearLayout, other: &LinearLayout
 /// tile `q`.
 ///
 /// # Errors
-/// [`Unsatisfied`]: as [`composite_map`]; otherwise the error names the register, lane or warp that the two sides map
-/// to different elements.
+/// As [`composite_map`]; [`Unsatisfied::Sizes`] if `g` has other sizes than the layout that `f` requires of it;
+/// [`Unsatisfied::Differ`] if the two sides map a register, lane or warp to different elements.
 pub fn check_copy(
     (f, p): (&LinearLayout, &LinearLayout),
     (g, q): (&LinearLayout, &LinearLayout),

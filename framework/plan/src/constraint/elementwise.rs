@@ -8,8 +8,8 @@ use tilewright_layout::{Dim, LinearLayout, Space};
 /// Checks that all tensors of an elementwise operation, each given by name and layout, have the same layout.
 ///
 /// # Errors
-/// [`Unsatisfied`] with the first register, lane or warp that has different elements in the first tensor and in
-/// another.
+/// [`Unsatisfied::Sizes`] if the sizes of another tensor's layout differ from the first's; [`Unsatisfied::Differ`] if a
+/// register, lane or warp has different elements in the first tensor and in another.
 pub fn check_elementwise(tensors: &[(&str, &LinearLayout)]) -> Result<(), Unsatisfied> {
     let Some((first, others)) = tensors.split_first() else { return Ok(()) };
     others.iter().try_for_each(|other| equal("elementwise", *first, *other))
@@ -47,7 +47,8 @@ pub fn solve_reduction(layout: &LinearLayout, axis: usize) -> Result<LinearLayou
 /// registers that become replicas.
 ///
 /// # Errors
-/// [`Unsatisfied`] with the register, lane or warp that `result` maps to another element.
+/// [`Unsatisfied::Layout`] if the axis does not exist; [`Unsatisfied::Sizes`] if the sizes of `result` differ from the
+/// reduced layout's; [`Unsatisfied::Differ`] if `result` maps a register, lane or warp to another element.
 pub fn check_reduction(layout: &LinearLayout, result: &LinearLayout, axis: usize) -> Result<(), Unsatisfied> {
     // The result may lack the registers that become replicas when the axis is removed.
     let with_repeats = solve_reduction(layout, axis)?;

@@ -1,5 +1,5 @@
-//! The MMA constraint: M, N and K of the instruction's tile are mapped to the tensors' by one map each, common to all
-//! operands (Hexcute paper, theorem 1, with corrected projections).
+//! The MMA constraint: one map for each of M, N and K, common to all operands, takes the instruction's tile to the
+//! tensors (Hexcute paper, theorem 1, with corrected projections).
 //!
 //! `a` is M x K, `b` K x N and `c` M x N, as dim0 x dim1.
 
@@ -192,7 +192,7 @@ pub fn check_mma(
 /// N or K its coordinate in the tensors; `None` for a bit that is not mapped yet.
 type Maps = [Vec<Option<u64>>; 3];
 
-/// Operand A (`side` 0) or B (1): the layout of the tensor, and the layout `own` of the instruction's tile of it.
+/// Operand A (`side` 0) or B (1): the layout of the tensor, and `own`, the layout of the instruction's tile.
 struct TiledOperand {
     layout: LinearLayout,
     own: LinearLayout,
@@ -274,9 +274,8 @@ impl TiledOperand {
     }
 
     /// Adds to `maps` the bits of M, N and K along which the registers of the operand's tile move. If a bit is mapped
-    /// already, the operand's registers must contain its element; otherwise it is mapped to the first register bit of
-    /// the tensor's layout along the axis whose element the other operand has in registers too (`other` is `None` if
-    /// that is in memory).
+    /// already, the operand's registers must contain its element. Otherwise [`Self::free`] chooses its coordinate in
+    /// the tensor; `other` is the other operand, `None` if that is in memory.
     fn by_registers(&self, maps: &mut Maps, other: Option<&Self>) -> Result<(), Unsatisfied> {
         let in_registers = self.in_registers();
         for (bit, &element) in self.own.columns_of(Dim::REGISTER).iter().enumerate() {

@@ -16,8 +16,9 @@ use tilewright_layout::f2::{multiply, rank};
 use tilewright_layout::{Dim, Layout as TensorLayout, LayoutError, LinearLayout, MemoryLayout};
 use tilewright_target::Direction;
 
-/// The price of issuing and addressing one access besides its wavefronts, in units of one shared-memory wavefront. It
-/// is below 1 because a compute unit issues for several warps at once, while its shared memory serves one wavefront.
+/// The price of issuing and addressing one access, in addition to its wavefronts, in units of one shared-memory
+/// wavefront. It is below 1 because a compute unit issues for several warps at once, while its shared memory serves one
+/// wavefront.
 const ISSUE_PRICE: f64 = 0.25;
 
 /// The synthesis problem after validation: one tensor, its accesses, and derived data.

@@ -174,9 +174,10 @@ fn min_cycles_of(plans: &[MmaPlan]) -> f64 {
     plans.iter().map(|plan| plan.cost.cycles() * AS_GOOD).fold(f64::INFINITY, f64::min)
 }
 
-/// Returns the plan with the warp partition of the fewest cycles; all warps are along M if the result is the operand of
-/// another MMA. Conversions of operands that another MMA produced are expensive to plan, so they are priced only if the
-/// plan takes at most `most` cycles without them. The error is the reason why no partition is possible.
+/// Returns the atom's plan with the warp partition that takes the fewest cycles; all warps are along M if the result is
+/// the operand of another MMA. Conversions of operands that another MMA produced are expensive to plan, so they are
+/// priced only if the plan takes at most `most` cycles without them. The error is the reason why no partition is
+/// possible.
 fn best_split(problem: &MmaProblem, atom: &MmaAtom, most: f64, context: PlanContext<'_>) -> Result<MmaPlan, String> {
     // Warps that issue together are along M.
     let warps = problem.warps.trailing_zeros().saturating_sub(atom.group);

@@ -36,8 +36,8 @@ impl MmaPlan {
     /// Plans the loads of scales, one chunk (part of K) at a time; `None` for an operand without scales. Scales are
     /// rows x blocks of K, row-major in global memory.
     ///
+    /// # Errors
     /// [`MovementError`] if the loads or the conversion of the scales have no plan on this target.
-    /// [`MovementError`].
     pub fn scale_loads(&self, context: PlanContext<'_>) -> Result<[Option<OperandLoad>; 2], MovementError> {
         let context = self.share(context);
         let of = |side: usize| -> Result<Option<OperandLoad>, MovementError> {

@@ -33,10 +33,10 @@ impl MmaPlan {
     /// narrower than a byte, it is the layout of their bytes, and registers with elements of the same byte are
     /// replicas. `None` if any layout will do, because the atom reads the operand from shared memory and registers can
     /// be stored one by one.
+    ///
     /// # Errors
     /// [`MovementError`] if the target has no coalesced layout for the operand, or the layout cannot be extended to all
     /// of K.
-    /// [`MovementError`].
     pub fn resident_operand_layout(
         &self,
         side: usize,
@@ -121,8 +121,8 @@ impl MmaPlan {
     /// memory, whose layout is `memory`.
     ///
     /// # Errors
-    /// [`MmaError::Impossible`]: the atom takes the operand from registers, has another element type, or cannot
-    /// read this layout.
+    /// [`MmaError::Impossible`] if the atom takes the operand from registers, if the operand has another element type
+    /// than the atom's or several chunks of K, or if the atom cannot read this layout.
     pub fn with_operand_memory(&self, side: usize, memory: &LinearLayout) -> Result<Self, MmaError> {
         let refused = |reasons: String| MmaError::Impossible { reasons };
         let (own, operands) = self.side(side);

@@ -46,18 +46,19 @@ impl CountLowerBounds {
 
 /// Computes the bound of plans that move every element through shared memory.
 ///
-/// Stores: each element of a block once, divided evenly among the warps. Loads: each element that a warp needs, once;
-/// and the elements that one lane needs, by the cheapest accesses, with one wavefront for every phase. A wavefront
-/// moves at most the bytes of all banks, and at most the bytes that the lanes of one phase hold or need by the widest
-/// access that the elements of a lane fill.
+/// The bound of the stores counts each element of a block once, divided evenly among the warps. The bound of the loads
+/// is the greater of two: each element that a warp needs is loaded once; the elements that one lane needs are loaded by
+/// the cheapest accesses, with one wavefront for every phase. A wavefront moves at most the bytes of all banks, and at
+/// most the bytes that the lanes of one phase hold or need by the widest access that the elements of a lane fill.
 pub(super) fn of_shared(conversion: &ConversionProblem, context: &PlanContext<'_>) -> CountLowerBounds {
     let dst = &conversion.dst;
     let in_block = Subspace::span(dst.registers.iter().chain(&dst.threads).copied()).dimension();
     through_memory(conversion, context, in_block, conversion.warps())
 }
 
-/// Computes the bound of plans through the shared memory of the blocks of a cluster. Stores: each element of the tensor
-/// once, divided evenly among the warps of all blocks. Loads: as in one block.
+/// Computes the bound of plans through the shared memory of the blocks of a cluster. The bound of the stores counts
+/// each element of the tensor once, divided evenly among the warps of all blocks; the loads have the same bound as in
+/// [`of_shared`].
 pub(super) fn of_cluster(conversion: &ConversionProblem, context: &PlanContext<'_>) -> CountLowerBounds {
     let dst = &conversion.dst;
     let all = Subspace::span(dst.registers.iter().chain(&dst.threads).chain(&dst.blocks).copied()).dimension();

@@ -58,8 +58,8 @@ pub struct PrefetchPlan {
 /// beyond the tile, then by the widest elements of the instruction, then by the order of the table.
 ///
 /// # Errors
-/// [`MovementError::Impossible`] if no instruction prefetches tiles of this matrix, [`MovementError::Memory`] for sizes
-/// that are no powers of two.
+/// [`MovementError::Impossible`] if no instruction prefetches tiles of this matrix; [`MovementError::Memory`] if a size
+/// is not a power of two.
 pub fn plan_prefetch<'a>(
     problem: &PrefetchSpec,
     context: impl Into<PlanContext<'a>>,

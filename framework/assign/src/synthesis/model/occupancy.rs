@@ -42,7 +42,7 @@ impl Occupancy {
     /// Returns the occupancy of a compute unit of the target by blocks like `block`.
     ///
     /// # Errors
-    /// [`ModelError`]: the target has no throughput table, or a block does not fit a compute unit.
+    /// [`ModelError`] if the target has no throughput table, or a block does not fit a compute unit.
     pub fn of(block: &ModelBlock, target: &TargetDescription) -> Result<Self, ModelError> {
         let stats = stats(target)?;
         let warps = block.warps.max(1).saturating_add(block.producers);

@@ -71,7 +71,7 @@ pub struct Prediction {
 /// Predicts the time of a launch on a target.
 ///
 /// # Errors
-/// [`ModelError`]: the target has no throughput table, or a block does not fit a compute unit.
+/// [`ModelError`] if the target has no throughput table, or a block does not fit a compute unit.
 pub fn predict(block: &ModelBlock, target: &TargetDescription) -> Result<Prediction, ModelError> {
     let stats = stats(target)?;
     let bytes_per_cycle = stats.bytes_per_cycle() * if block.distinct_bytes.is_some() { CACHE_RATIO } else { 1.0 };

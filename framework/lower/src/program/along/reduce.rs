@@ -44,7 +44,7 @@ pub(in super::super) fn reduced(lowering: &mut Lowering<'_>, op: Op) -> Result<(
 /// Returns the layout of a reduction's result: the axis is removed, and later axes move up by one.
 ///
 /// # Errors
-/// [`Reason::Layout`]: the layout has output dims that are not tensor axes.
+/// The result is a valid layout if `layout` is one of a tensor, so no error occurs for it.
 pub fn without_axis(layout: &LinearLayout, axis: Dim) -> Result<LinearLayout, Reason> {
     let outs = layout.outs();
     let mut kept: Vec<(Dim, u64)> =

@@ -197,6 +197,7 @@ pub struct GlobalAccess {
 
 /// Plans the widest accesses between registers and global memory.
 ///
+/// # Errors
 /// [`MovementError`] if the element width is unknown, if the tensor lacks an axis of the layout or has another size
 /// along it, or if the target has no access as wide as an element.
 ///
