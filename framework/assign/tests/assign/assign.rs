@@ -1,5 +1,5 @@
-//! Tests of the layouts of whole programs: invariants of every assignment, a cost of at most that of propagation and of
-//! exhaustive choices, and operations that cost nothing.
+//! Tests of the layouts of whole programs: invariants of every assignment, costs that do not exceed those of
+//! propagation or of exhaustive choices, and operations that cost nothing.
 #![allow(clippy::unwrap_used)]
 
 use tilewright_vendor_testkit::assigned;
@@ -21,8 +21,8 @@ const PROGRAMS: [(&str, &str); 4] = [
     ("places", include_str!("../programs/places.ttir")),
 ];
 
-/// The tested targets, with different warps, shuffles and accesses; without instructions, so that dots are plain
-/// multiply-adds.
+/// The tested targets, which differ in warp size, shuffles and accesses. Their instruction tables are left out, so that
+/// dots are plain multiply-adds.
 const TARGETS: [(&str, &str); 3] = [
     ("h100", include_str!("../../../../targets/h100.toml")),
     ("mi300x", include_str!("../../../../targets/mi300x.toml")),

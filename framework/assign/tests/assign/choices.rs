@@ -14,7 +14,8 @@ use tilewright_target::TargetDescription;
 use tilewright_tile::op::Dialects;
 use tilewright_tile::{Body, LayoutName, TileModule, Value, text, verify};
 
-/// The layouts of rows with eight neighbours per lane, and (`COLUMNS`) of columns with one element per lane.
+/// Layouts of four warps: in `ROWS` each lane has eight neighbours of a row, in `COLUMNS` a warp has 32 elements of a
+/// column.
 const ROWS: &str =
     "#ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [8, 4], warpsPerCTA = [4, 1], order = [1, 0]}>";
 const COLUMNS: &str =
@@ -126,7 +127,8 @@ fn what_is_not_converted_costs_its_accesses_and_instructions() {
     fix(&mut program, "x", ROWS);
     fix(&mut program, "to", ROWS);
     let cost = chosen(&program, Strategy::LeastCost).report.cost();
-    // An integer instruction takes half a cycle: 64 lanes in each. An access has two of them for its address.
+    // An integer instruction takes half a cycle, since 64 lanes execute in one cycle. An access has two of them for its
+    // address.
     let plain = 0.5;
     let access = 3.0 * plain;
     // Rows of 64 bytes, eight of which are four lines of 128 bytes; each lane loads sixteen bytes.

@@ -46,7 +46,7 @@ fn results_are_those_of_rational_arithmetic() {
         let bits = words.map(|word| u64::from_str_radix(word, 16).expect("bits")).collect();
         lines.entry((name, element)).or_default().push(bits);
     }
-    // All but neighbours and the remainder toward zero, which have separate tests.
+    // The file has all exact functions except `NextAfter` and `Fmod`, which have separate tests.
     let exact = MathFunction::ALL.iter().filter(|function| function.is_exact()).count();
     assert_eq!(lines.len(), 2 * (exact - 2));
     for ((name, element), lines) in lines {

@@ -55,9 +55,9 @@ impl Scale {
     /// scales' range is unknown, a type with the exponent range of binary32 counts as exact: a value overflows it only
     /// if it overflows binary32. Subnormal values may lose digits then.
     ///
-    /// A product may be NaN, infinity or negative zero, and types of at most eight bits lack some of the three.
-    /// Products are computed in binary32, from which the kernel IR casts exactly only to IEEE types of at least 16
-    /// bits, so `to` must be one of these.
+    /// A scaled element may be NaN, infinity or negative zero, and types of at most eight bits lack some of the three.
+    /// Elements are scaled in binary32, from which the kernel IR casts exactly only to IEEE types of at least 16 bits,
+    /// so `to` must be one of these.
     pub(super) fn is_exact(self, element: ElementType, to: ElementType) -> bool {
         let has_cast = cast::element(to).is_some();
         let (ElementType::Float(element), Some(scale), ElementType::Float(to)) = (element, self.format(), to) else {

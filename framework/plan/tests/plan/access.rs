@@ -1,5 +1,6 @@
-//! Tests of stores to and loads from shared memory of a given layout, on the small test target: memory and registers
-//! hold the elements of both layouts, and the executed counts equal those of the plan.
+//! Tests of stores to and loads from shared memory of a given layout, on the small test target: each element is where
+//! the layout of the memory (after a store) or of the registers (after a load) has it, and the executed counts equal
+//! those of the plan.
 
 use tilewright_testkit::test_targets;
 

@@ -76,8 +76,8 @@ fn check_rounds(src: &LinearLayout, dst: &LinearLayout, plan: &ConversionPlan) {
 
 const LANE_BITS: usize = 3;
 
-/// Returns a layout with columns over `bits` bits of tensor: each unit vector (or its image under `images`) somewhere,
-/// zeros elsewhere.
+/// Returns a layout of `2^bits` elements: tensor bit `i` has the column `images[i]` at position bit `order[i]`; all
+/// other position bits have zero columns. Positions are counted lanes first, then warps, then registers.
 fn layout(bits: usize, warp_bits: usize, order: &[usize], images: &[u64]) -> LinearLayout {
     let input_bits = order.len();
     let mut columns = vec![0u64; input_bits];

@@ -30,8 +30,8 @@ struct GatherInput {
     bits: u32,
 }
 
-/// Generates layouts of tensors of these sizes: each basis (a power of two along one axis) is at any position bit;
-/// other position bits are zero.
+/// Generates layouts of tensors of these sizes: each step along one axis (a power of two) is the basis of a random
+/// position bit; other position bits have zero bases.
 fn layouts(sizes: [u32; 3], warp_bits: usize, spare: usize) -> impl Strategy<Value = LinearLayout> {
     let units: Vec<(usize, u64)> =
         (0..3).flat_map(|axis| (0..sizes[axis]).map(move |bit| (axis, 1u64 << bit))).collect();

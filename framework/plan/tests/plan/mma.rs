@@ -25,8 +25,8 @@ fn operand(role: &str, element: &str, registers: Bases, lanes: Bases) -> Operand
     Operand::Register { role: role.to_owned(), element: element.to_owned(), bits: element_type(element).bits(), layout }
 }
 
-/// 4 x 4 x 4 by eight lanes with two registers each. The upper bit of K is in registers of both operands, the lower one
-/// in lanes; some lanes move along M or N too.
+/// Returns a matrix instruction of M = N = K = 4 for eight lanes with two registers each. The upper bit of K is in
+/// registers of both operands, the lower one in lanes; some lanes move along M or N too.
 fn row(name: &str, cycles: f64, [d, a, b]: [&str; 3]) -> Instruction {
     let accumulator = |role| operand(role, d, vec![vec![0, 2]], vec![vec![1, 0], vec![2, 1], vec![0, 1]]);
     let operands = vec![

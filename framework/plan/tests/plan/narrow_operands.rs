@@ -44,7 +44,8 @@ fn row(name: String, operands: Vec<Operand>) -> Instruction {
     }
 }
 
-/// 4 x 4 x 4 by eight lanes with two registers each; the upper bit of K is in registers, the lower one in lanes.
+/// Returns a matrix instruction of M = N = K = 4 for eight lanes with two registers each. The upper bit of K is in
+/// registers, the lower one in lanes.
 fn mma_instruction([d, a, b]: [&str; 3]) -> Instruction {
     let accumulator = |role| {
         let lanes = vec![vec![1, 0], vec![2, 1], vec![0, 1]];

@@ -1,5 +1,4 @@
-//! Tests that compare plans by plain accesses and shuffles with the code of the Triton compiler; see the module
-//! `prices`.
+//! Tests that compare plans by plain accesses and shuffles with the code of the Triton compiler ([`prices`]).
 
 use tilewright_testkit::known_answers::Answers;
 use tilewright_vendor_testkit::prices;

@@ -45,8 +45,8 @@ struct ReductionInput {
     bits: Vec<u32>,
 }
 
-/// Generates layouts of three axes: each unit step of each axis somewhere; other positions replicate: they are zero, or
-/// have the bases of other positions.
+/// Generates layouts of three axes: each step along an axis (a power of two) is the basis of a random position bit. The
+/// other position bits number replicas: their bases are zero, or equal the basis of another position bit.
 fn problems() -> impl Strategy<Value = ReductionInput> {
     let sizes = (0u32..4, 0u32..4, 0u32..3);
     (sizes, 0usize..3, 0usize..3, 0usize..3).prop_flat_map(|(sizes, warp_bits, spare, axis)| {

@@ -40,7 +40,8 @@ struct ScanInput {
     direction: ScanDirection,
 }
 
-/// Generates layouts of three axes: each unit step of each axis somewhere, zeros elsewhere.
+/// Generates layouts of three axes: each step along an axis (a power of two) is the basis of a random position bit; the
+/// other position bits have zero bases.
 fn problems() -> impl Strategy<Value = ScanInput> {
     let sizes = (0u32..5, 0u32..4, 0u32..3);
     (sizes, 0usize..3, 0usize..3, 0usize..3).prop_flat_map(|(sizes, warp_bits, spare, axis)| {

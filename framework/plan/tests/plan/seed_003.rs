@@ -163,7 +163,7 @@ fn sides_identity(sides: &CopyTiles) -> Vec<u64> {
     (0..sides.registers.outs().bits()).map(|bit| 1 << bit).collect()
 }
 
-/// Figure 22: by C and A the instruction's M has the same positions. Two warps along M, two tiles along N, K = 32.
+/// Figure 22: C and A map the instruction's M to the same positions. Two warps along M, two tiles along N, K = 32.
 #[test]
 fn figure_22_layouts_of_an_mma() {
     let c = tv_layout("((4,8,2),(2,2,2)):((64,1,16),(32,8,256))", [32, 16], 32);
@@ -213,7 +213,7 @@ fn figure_24_alignment_of_a_4_by_64_tile() {
     let term = StrideTerm::of_access(&f, &wide, 16).expect("lanes hold eight neighbours");
     assert_eq!(term.to_string(), "(4,8,8):(d2,1,d1)");
     assert_eq!(format!("{term:#}"), "(4,(8,8)):(d2,(1,d1))");
-    // Columns of the tile are no 16 bytes.
+    // A lane with a column of the tile has fewer than 16 bytes.
     let columns = StrideTerm::of_access(&tv_layout("(64,4):(4,1)", [4, 64], 64), &wide, 16).expect_err("four elements");
     assert!(columns.to_string().contains("64 bits, fewer than the 128"), "{columns}");
 }

@@ -47,8 +47,8 @@ fn table() -> Vec<Instruction> {
     [by_row(1), by_row(4), corner].concat()
 }
 
-/// Returns an accumulator tile of this many rows: of 16 rows it fills all positions, of eight the first half of each
-/// warp's.
+/// Returns an accumulator tile with this many rows: 16 rows fill all positions, eight rows the first half of each
+/// warp's rows.
 fn tile(rows: u64, columns: u64) -> TensorMemoryOperand {
     let down: Vec<[u64; 2]> = if rows == 16 { BITS.to_vec() } else { vec![[1, 0], [2, 0], [0, 0], [4, 0]] };
     let along: Vec<[u64; 2]> = (0..columns.trailing_zeros()).map(|bit| [0, 1 << bit]).collect();

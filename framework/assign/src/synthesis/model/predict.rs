@@ -136,8 +136,8 @@ struct ThroughputModel<'a> {
     stats: &'a Throughput,
     target: &'a TargetDescription,
     warps: f64,
-    /// Bytes of global memory that a compute unit accesses in a cycle: its share of the last-level cache if the distinct
-    /// bytes are known, else its share of device memory.
+    /// Bytes of global memory that a compute unit accesses in a cycle: its share of the last-level cache's bandwidth if
+    /// the distinct bytes are known, else its share of device memory's bandwidth.
     bytes_per_cycle: f64,
 }
 

@@ -58,8 +58,8 @@ fn no_memory_is_below_the_bound_or_better_than_the_choice() {
     assert!(by_rows > 0, "rows are used somewhere");
 }
 
-/// Checks columns of 16-bit elements for each lane, as the instruction `load_columns` loads them from rows, which are
-/// stored by rows. Neither side takes more wavefronts than its bytes need; without the instruction one of them must.
+/// Checks a store of rows, and a load that gives each lane a column of 16-bit elements, as the instruction
+/// `load_columns` does. Neither takes more wavefronts than its bytes need; without the instruction one of them must.
 #[test]
 fn a_transposing_row_frees_both_sides() {
     let (target, rows) = (test_target(), rows());
