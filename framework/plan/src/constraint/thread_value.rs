@@ -29,7 +29,7 @@ pub fn to_thread_value(layout: &LinearLayout) -> Result<ThreadValue, Unsatisfied
 /// Returns the distributed layout of a thread-value layout (CuTe), for `lanes` lanes of a warp.
 ///
 /// # Errors
-/// [`Unsatisfied::Cute`] if a size is not a power of two, or if sums of strides carry.
+/// [`Unsatisfied::Cute`] if a size is not a power of two, or if a sum of strides carries.
 pub fn from_thread_value(layout: &ThreadValue, lanes: u64) -> Result<LinearLayout, Unsatisfied> {
     let shape: Vec<u64> = layout.tile().leaves().into_iter().copied().collect();
     Ok(to_distributed(&layout.composed()?, &shape, lanes)?)
