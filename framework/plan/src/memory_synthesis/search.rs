@@ -83,7 +83,8 @@ pub fn solve_shared_layout_with<'a>(
 /// Serves all accesses of a tensor in the given memory layout `memory`, each by the alternative that is cheapest there.
 ///
 /// # Errors
-/// [`MemorySynthesisError::Given`] if an access has no possible alternative in `memory`; it names the access.
+/// [`MemorySynthesisError::Given`] if an access has no possible alternative in `memory`; it names the access. Another
+/// variant if the tensor or an access is invalid.
 pub fn serve_accesses(
     tensor: &SharedTensor,
     accesses: &[TensorAccess<'_>],

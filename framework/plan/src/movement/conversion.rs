@@ -53,7 +53,7 @@ impl ConversionProblem {
     ///
     /// # Errors
     /// [`MovementError`] if the layouts differ in their tensors or in their numbers of lanes, warps or blocks, if they
-    /// are too large for planners, or if the target does not support the block or the element width.
+    /// are not surjective or too large for planners, or if the target does not support the block or the element width.
     pub fn new(
         src: &LinearLayout,
         dst: &LinearLayout,

@@ -42,8 +42,9 @@ enum Steps {
 /// are equal in both tensors.
 ///
 /// # Errors
-/// [`MovementError`] if a tensor lacks the axis, if the other axes or the blocks of the two tensors differ, if the
-/// element width is unknown, or if every candidate is rejected.
+/// [`MovementError`] if a tensor lacks the axis, if the tensors differ in their other axes or in their numbers of
+/// lanes, warps or blocks, if the layout of `src` is not surjective, if the element width is unknown, or if every
+/// candidate is rejected.
 ///
 /// # Examples
 /// ```
@@ -72,8 +73,8 @@ pub fn plan_gather<'a>(
 /// Returns the candidates of [`plan_gather`], the cheapest first, and the rejected ones with the reasons.
 ///
 /// # Errors
-/// [`MovementError`] if a tensor lacks the axis, if the other axes or the blocks of the two tensors differ, or if the
-/// element width is unknown.
+/// [`MovementError`] if a tensor lacks the axis, if the tensors differ in their other axes or in their numbers of
+/// lanes, warps or blocks, if the layout of `src` is not surjective, or if the element width is unknown.
 ///
 /// # Examples
 /// ```

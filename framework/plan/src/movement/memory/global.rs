@@ -198,8 +198,8 @@ pub struct GlobalAccess {
 /// Plans the widest accesses between registers and global memory.
 ///
 /// # Errors
-/// [`MovementError`] if the element width is unknown, if the tensor lacks an axis of the layout or has another size
-/// along it, or if the target has no access as wide as an element.
+/// [`MovementError`] if the element width is unknown, if a size of the tensor is not a power of two, if the tensor
+/// lacks an axis of the layout or has another size along it, or if the target has no access as wide as an element.
 ///
 /// # Examples
 /// ```
@@ -436,7 +436,7 @@ impl GlobalAccess {
 /// of a warp, then the fewest transactions. Among equals the narrowest vector wins, because it leaves fewer lanes idle.
 ///
 /// # Errors
-/// As [`plan_global_access`]; also if `lanes`, `warps` or a size of the tensor is not a power of two.
+/// As [`plan_global_access`]; also if `lanes` or `warps` is not a power of two.
 pub fn find_coalesced_layout(
     memory: &GlobalTensor,
     element_bits: u32,

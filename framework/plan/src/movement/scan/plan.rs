@@ -34,8 +34,8 @@ pub struct ScanPlan {
 ///
 /// # Errors
 /// [`MovementError`] if the axis does not exist, if there are no tensors, if an element width is unknown, if the layout
-/// is not surjective, if its bases along the axis are not distinct powers of two, or if blocks hold different parts of
-/// the axis.
+/// is not surjective, if its bases along the axis are not distinct powers of two or move along another axis too, or if
+/// blocks hold different parts of the axis.
 ///
 /// # Examples
 /// ```

@@ -192,7 +192,8 @@ fn find_best_tiling(
 /// In global memory, elements of the tensor are contiguous along `first`.
 ///
 /// # Errors
-/// The reasons as text, one for each canonical layout, if the boxes of none fill the memory.
+/// The reasons as text, one for each canonical layout, if the boxes of none fill the memory; or a text if elements are
+/// narrower than a byte.
 pub(crate) fn min_box_count(
     memory: &LinearLayout,
     first: Dim,
