@@ -1,7 +1,7 @@
 //! The gamma function and the logarithm of its magnitude.
 //!
 //! For `x` from 3 on, `log(gamma(x))` is Stirling's series, with its main part in double-word arithmetic. From 1/2 to
-//! 3, it is a polynomial around 1 or 2 times the distance from that zero. Between 0 and 1/2, it is
+//! 3, it is the distance `t` from one of its zeros, at 1 and 2, times a polynomial of `t`. Between 0 and 1/2, it is
 //! `log(gamma(x + 1)) - log(x)`. The gamma function is the exponential of this logarithm. Below zero, the reflection
 //! formula gives both functions: `gamma(-x) = -pi / (x sin(pi x) gamma(x))`.
 
