@@ -14,8 +14,9 @@ const WARPS: u32 = 4;
 /// The module attribute for the number of registers of a lane, as Triton spells it.
 const MAX_REGISTERS: &str = "ttg.maxnreg";
 
-/// Returns the launch configuration of a program: warps, lanes, registers and blocks of a cluster by the program's
-/// attributes, else by the options, else the defaults.
+/// Returns the launch configuration of a program. Warps of a block, lanes of a warp and registers of a lane are those
+/// of the program's attributes, else of the options, else the defaults; the blocks of a cluster are those of the
+/// attributes, else one.
 pub(super) fn launch_config<'m>(
     target: &'m dyn Target,
     module: Option<&TileModule>,

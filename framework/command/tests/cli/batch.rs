@@ -144,8 +144,9 @@ fn padding_spreads_over_the_banks() {
     };
     let answers = batch(lines(&[requested(json!([[32, 4]])), requested(json!([[128, 4]]))]));
     let excess: Vec<_> = answers.iter().map(|answer| &answer["result"]["excess"]).collect();
-    // Lane 8c + r reads word (r, c). Rows 4 words apart in banks: 8 rows fill all 32 banks. Rows
-    // 0 to 3 in the same banks, and 4 to 7 four further: four words a bank.
+    // Lane 8c + r reads word (r, c). With the padding `[32, 4]` successive rows begin 4 banks apart, so 8 rows of 4
+    // words fill all 32 banks. With `[128, 4]` rows 0 to 3 begin in one bank, and rows 4 to 7 four banks further: each
+    // of these banks serves four words, three more than one.
     assert_eq!(excess, [&json!(0), &json!(3)], "{answers:?}");
 }
 
@@ -232,7 +233,8 @@ fn one_bad_line_never_stops_the_rest() {
         (json!({"op": "cute.coalesce"}).to_string(), "bad_request"),
         (json!({"op": "cute.coalesce", "inputs": {"layout": "4:1"}}).to_string(), "bad_request"),
         (with("target", json!(7)), "bad_request"),
-        // A size of 2^64 is a number of 65 bits; so is this stride.
+        // Both requests have a dim of 2^64 positions, which no `u64` holds: the out dim of size 2 and stride 2^63, and
+        // the in dim.
         (
             json!({"op": "strided_1d", "inputs": {"size": 2, "stride": 1u64 << 63, "in_dim": "a", "out_dim": "b"}})
                 .to_string(),
@@ -292,8 +294,8 @@ fn fields_that_nothing_reads_are_named() {
     assert_eq!(answers[2]["error"]["code"], "bad_request");
 }
 
-/// Cases that the committed known answers lack: more axes, other names, bits of several clusters, and dims at the edge
-/// of a word. The expected results were derived by hand from the definitions.
+/// Cases that the committed known answers lack: six axes, a cluster with replicas, names that are empty or not ASCII,
+/// and dims of 63 bits. The expected results were derived by hand from the definitions.
 #[test]
 fn requests_unlike_the_rows() {
     let edge: Vec<_> = (0..63).map(|bit| json!([1u64 << bit, 0])).collect();

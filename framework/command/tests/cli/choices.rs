@@ -3,8 +3,8 @@
 //!
 //! A row has the question as a command (`ask`), the expected values of the plan as printed by `--json` (`plan`), the
 //! expected number of instructions in the code as printed by `--emit asm` (`code`) and in the kernel IR as printed by
-//! `--emit kernel` (`kernel`), the reason and its source. `known` is the reason why the answer of a row is another one
-//! still; a row that gets the expected answer must lose it.
+//! `--emit kernel` (`kernel`), the reason and its source. If the command's answer still differs, `known` gives the
+//! reason; a row with the expected answer must not have `known`.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

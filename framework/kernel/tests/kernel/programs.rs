@@ -137,7 +137,7 @@ fn results_are_as_uniform_as_their_operands() {
     let levels = uniformity(&kernel.kernels[0]);
     let level = |value: usize| levels[value];
     assert_eq!([9, 10, 11, 12, 13].map(level), [ClusterUniform, ClusterUniform, Varying, Varying, Varying]);
-    // The warp index moves around: from the second carried value into the first.
+    // The first loop passes the warp index to its second carried value, and that to the first.
     assert_eq!([17, 18, 19, 20].map(level), [Uniform, Uniform, Uniform, Uniform]);
     // All lanes yield the same value, but after different numbers of iterations.
     assert_eq!([21, 22, 23, 24].map(level), [Uniform, ClusterUniform, Varying, ClusterUniform]);

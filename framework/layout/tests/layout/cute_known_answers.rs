@@ -2,8 +2,8 @@
 //! (NVIDIA/cutlass, commit 7107b055: `python/pycute`, and `include/cute` compiled for the host).
 //! A sample is committed; the executable `external` checks the full data.
 //!
-//! Layouts are compared as text, with strides of modes of size 1 set to 0; if the two implementations differ outside of
-//! a layout's values, by its values.
+//! Layouts are compared as text, with strides of modes of size 1 set to 0. A left inverse on which the two
+//! implementations differ is compared by its values: it must map each value of the layout to its index.
 
 use tilewright_testkit::known_answers;
 
@@ -125,7 +125,8 @@ pub fn check_operations_give_the_known_answers(answers: Answers) {
     }
 }
 
-/// For inputs on which the public implementations differ: one of their results, or an error if both violate the law.
+/// For inputs on which the public implementations differ: the recorded result of one of them, or an error if both
+/// violate the law. A left inverse only has to undo the layout.
 #[test]
 fn where_implementations_differ_the_law_decides() {
     check_where_implementations_differ_the_law_decides(Answers::SampleLayout);

@@ -188,7 +188,8 @@ proptest! {
     #[test]
     fn the_common_layout_is_contiguous_in_both(left in smooth_layout(), right in smooth_layout()) {
         let common = max_common_layout(&left, &right).expect("small");
-        // A layout continues beyond its size; only coordinates of both count.
+        // A layout continues beyond its size: a case is skipped if the common layout has coordinates beyond the size of
+        // `left`.
         prop_assume!(common.cosize() <= left.size());
         let contiguous = common.values().enumerate().all(|(i, at)| right.at(at) == Ok(i as u64) && left.at(at) == Ok(i as u64));
         prop_assert!(contiguous, "{} and {}: {}", left, right, common);

@@ -89,7 +89,7 @@ proptest! {
         let kept: Vec<_> = shuffled.into_iter().filter(|&bit| bit < bits as usize).take(keep).collect();
         let action = ColumnAction::new(REGISTER, bits, &kept).expect("a selection");
         let after = action.apply(&layout).expect("as many bases");
-        // A register's value names the register.
+        // The value of each register is its index.
         let values: Vec<u64> = (0..1 << bits).collect();
         let moved = action.apply_values(&values);
         prop_assert_eq!(moved.len(), 1 << kept.len());
@@ -277,7 +277,7 @@ proptest! {
                 prop_assert_eq!(along(&shifted, input), along(&a, input) + by);
             },
             Err(error) => {
-                // Bits at the position of `by` vary, or the sum leaves the dim.
+                // The error is right: for some input the addition carries into another bit, or the sum exceeds the dim.
                 let carries = matches!(error, LayoutError::NotAffine { .. });
                 prop_assert!(carries);
                 let differs = |input| along(&a, input) + by >= size || along(&a, input) ^ by != along(&a, input) + by;

@@ -144,7 +144,7 @@ fn rows_are_found_by_direction_and_width_and_only_for_plain_accesses() {
     assert_eq!(toy.shared.banks[3].wavefront_bytes(), 32);
 }
 
-/// The reader lists the keys by hand; serialisation lists them from the types.
+/// A description that is written as TOML reads back as the same description.
 #[test]
 fn what_is_written_out_reads_back() {
     let toy = test_target();

@@ -58,7 +58,8 @@ fn wide_formats_are_those_of_the_host() {
         assert!(same(Format::F32.decode(bits.into()), value), "{bits:#x}");
         let tf32 = f64::from(f32::from_bits(bits & !0x1fff));
         assert!(value.is_nan() || same(Format::TF32.decode(bits.into()), tf32), "{bits:#x}");
-        // A number halfway to the next, and a little less.
+        // Numbers from `value` to its neighbour of greater magnitude: for a normal number half an ulp to one ulp away,
+        // half as far, and `value`.
         for between in [value * (1.0 + 2f64.powi(-24)), value * (1.0 + 2f64.powi(-25)), value] {
             let expected = if between.is_nan() { 0x7fc0_0000 } else { (between as f32).to_bits() };
             assert_eq!(Format::F32.round(between, RoundingMode::NearestEven), Some(expected.into()), "{between:e}");
@@ -251,7 +252,7 @@ fn formats_of_microscaling_have_their_published_values() {
     }
 }
 
-/// Every type of at most eight bits, and three wider ones.
+/// Every floating-point type of at most eight bits, and three wider ones.
 const NARROW: [&str; 12] =
     ["e2m1", "e2m3", "e3m2", "e4m3", "e5m2", "fp8_fnuz", "bf8_fnuz", "e8m0", "ue4m3", "f16", "bf16", "f32"];
 
@@ -270,7 +271,8 @@ fn a_type_is_exact_in_another_where_that_has_all_its_values() {
             let is_exact = ElementType::from_name(from)
                 .zip(ElementType::from_name(to))
                 .is_some_and(|(from, to)| from.is_exact_in(to));
-            // A type that shares the greatest exponent with one whose NaN lies there is left out.
+            // `is_exact_in` may be false although `to` has all values of `from`: if `to` has a NaN in place of a number
+            // at its greatest exponent, and `from` has the same greatest exponent.
             assert!(!is_exact || all, "{from} in {to}");
             let top = to == "e4m3" && from == "ue4m3" || to == "ue4m3" && from == "e8m0";
             assert!(is_exact || !all || top, "{from} in {to} is not said");

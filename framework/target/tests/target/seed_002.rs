@@ -79,7 +79,7 @@ fn wavefronts_of(memory: &MemoryLayout, coordinates: impl Fn(u64) -> (u64, u64))
     wavefronts(&banks(), &addresses, 16)
 }
 
-/// Two orders of access: lanes along the rows of one eighth of the columns, and lanes along a row and then the next.
+/// Two orders of access: lane `l` accesses row `l` from column 24 on, or row `l / 8` from column `8 (l mod 8)` on.
 fn traversals() -> [fn(u64) -> (u64, u64); 2] {
     [|lane| (lane, 24), |lane| (lane / 8, 8 * (lane % 8))]
 }

@@ -71,8 +71,8 @@ proptest! {
         }
     }
 
-    /// Also with fewer lanes than the phase has, numbers of lanes that are no power of two, and accesses of any width
-    /// at any address.
+    /// Wavefronts follow the definition, also with fewer lanes than the phase has, numbers of lanes that are no power
+    /// of two, and accesses of any width at any address.
     #[test]
     fn wavefronts_follow_the_definition(
         row in any_row(),

@@ -303,7 +303,7 @@ tt.func @f({arguments}) {{\n{operations}\ntt.return\n}}\n}}"
     )
 }
 
-/// Rules of Triton's verifier: a program that breaks each, and the end of the message.
+/// For rules of Triton's verifier: a program that breaks the rule, and the end of the message.
 #[test]
 fn rules_of_rows_name_what_was_expected_and_what_was_found() {
     const REDUCTION: &str = "%r = \"tt.reduce\"(%a) <{axis = 1 : i32}> ({\n^bb0(%x: f32, %y: f32):\ntt.reduce.return %x : f32\n}) : (tensor<64x64xf32, #rows>) -> tensor<64xf32, #column>";
@@ -397,7 +397,7 @@ fn rules_of_rows_name_what_was_expected_and_what_was_found() {
     }
 }
 
-/// Faulty rows are errors of the dialect file.
+/// An error in an operation's row is reported with the dialect file, the operation and the faulty word.
 #[test]
 fn faulty_rows_are_errors_of_their_file() {
     for (row, expected) in [

@@ -192,7 +192,8 @@ fn a_loop_carried_accumulator_may_be_waited_for_in_the_next_iteration() {
         let of = loops(&function).pop().expect("a loop that fills");
         (function, of)
     };
-    // The accumulator, or the yielded value, is another value.
+    // The MMA accumulates to another value than the loop-carried one, or the loop yields another value than the MMA's
+    // result.
     for (accumulator, given) in [("%empty", "%next"), ("%sum", "%other")] {
         assert!(of(&looped(accumulator, given)).1.accumulator.is_empty(), "{accumulator} {given}");
     }
@@ -215,7 +216,8 @@ fn a_loop_carried_accumulator_may_be_waited_for_in_the_next_iteration() {
         let number = |op| body.op(op).attributes.get("outstanding").and_then(Attribute::as_integer);
         let waits: Vec<_> = named("tw.mma_wait").into_iter().map(number).collect();
         assert_eq!(waits, [Some(1), Some(0)]);
-        // The prologue prefetches as many iterations as the prefetch distance, each iteration one more.
+        // The prologue has one prefetch for each of the `stages - 2` iterations of the prefetch distance, and the loop
+        // body one.
         assert_eq!(named("ttg.async_copy_global_to_local").len(), stages as usize - 2 + 1);
     }
 }

@@ -104,14 +104,15 @@ fn statements_that_mlir_rejects_are_rejected() {
     }
 }
 
-/// A name of several results without an index is the first of them.
+/// Without an index, the name of several results (`%m` of `%m:2`) stands for the first of them (`%m#0`).
 #[test]
 fn a_name_of_several_results_is_the_first() {
     let text = function("%m:2 = arith.mului_extended %x, %x : i32\n %0 = arith.addi %m, %m#1 : i32");
     assert_eq!(printed(&text).map(|lines| lines[1].clone()), Ok("%0 = arith.addi %m#0, %m#1 : i32".to_owned()));
 }
 
-/// Different texts of one layout or memory type are one type: a conversion-free use verifies.
+/// Different texts of one layout or memory type are one type: a value that is defined with one text may be used with
+/// the other.
 #[test]
 fn different_texts_of_a_type_are_equal() {
     const BLOCKED: &str = "#ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>";
@@ -151,8 +152,8 @@ fn different_texts_of_a_type_are_equal() {
     }
 }
 
-/// The generic form nests the partitions of `ttg.warp_specialize` in an operation, gives the cases of a switch as
-/// elements, and the sizes of result groups.
+/// The generic form nests the partitions of `ttg.warp_specialize` in an operation `ttg.warp_specialize.partitions`. It
+/// gives the case values of a switch and the sizes of its operand groups as attributes.
 #[test]
 fn generic_forms_of_special_operations_are_read() {
     let generic = r#""builtin.module"() ({

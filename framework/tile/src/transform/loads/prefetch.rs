@@ -15,10 +15,12 @@ use crate::transform::pipeliner::{
 use crate::transform::{IrCloner, Rewrite, Rewritten, rewrite_function, violation};
 use crate::{Attribute, Function, LayoutName, MemDescType, Op, TileType, TileViolation, Value, ValueOrigin, Values};
 
-/// Pipelines loops of a function: prefetches the chosen loads into buffers in shared memory.
+/// Pipelines loops of a function: prefetches the chosen loads, each by its [`PrefetchPath`], and stores the chosen dot
+/// operands to shared memory before the loop.
 ///
 /// # Errors
-/// [`TileViolation`]: loads outside of their loop, or slices that cannot be executed for a later iteration.
+/// [`TileViolation`]: loads outside of their loop, slices that cannot be executed for a later iteration, or an
+/// overlapped dot whose accumulator is not loop-carried.
 pub fn pipeline(function: &Function, loops: &[PipelinedLoop], dialects: &Dialects) -> Result<Function, TileViolation> {
     rewrite_function(function, dialects, &mut Loops { loops, stored_operands: StoredOperands::default() })
 }

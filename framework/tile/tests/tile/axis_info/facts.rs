@@ -45,7 +45,7 @@ fn compare(programs: &str) -> (usize, Vec<String>) {
             for axis in 0..rank {
                 let along = info.map_or(tilewright_tile::axis_info::DimInfo::NOTHING, |info| info.axis(axis));
                 let found = [along.contiguity, along.divisibility, along.constancy];
-                // Axis information has no divisibility above 2^62, and Triton has 2^30 for a range from 0.
+                // A number that the line does not state counts as 1, which always holds.
                 let at_least = [contiguity, divisibility, constancy].map(|list| list.get(axis).copied().unwrap_or(1));
                 compared += at_least.iter().filter(|number| **number > 1).count();
                 if found.iter().zip(at_least).any(|(found, at_least)| *found < at_least) {

@@ -277,7 +277,8 @@ fn calls_that_cannot_be_inlined_are_rejected_at_their_location() {
     assert!(refused(&deep).ends_with("`tt.call`: the calls become more than 1048576 operations"));
 }
 
-/// Operations removed earlier in a branch or loop are not counted again when it is removed.
+/// An operation in a branch or loop that was removed for itself is not counted again when the branch or loop is
+/// removed.
 #[test]
 fn a_select_is_placed_after_its_operands() {
     let mut module = read(
