@@ -34,8 +34,8 @@ impl fmt::Display for TensorAxis {
 }
 
 impl TensorAxis {
-    /// Returns every axis of every layout, for every element width and number of lanes, each on a number of tensors
-    /// (`usual`, unless the run is thorough) combined with each of the `tuples`.
+    /// Returns the cases of every layout, axis, element width, number of lanes and tuple in `tuples`: `usual` tensors
+    /// for each combination, or all tensors if the run is thorough.
     ///
     /// A tuple gives the element types of its further tensors, each as a distance from the first tensor's type in the
     /// list of element types.

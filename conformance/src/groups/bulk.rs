@@ -27,7 +27,9 @@ pub(super) fn copy_direction(row: &Instruction) -> &'static str {
 }
 
 /// Returns a tensor map for elements of `element_bits` bits whose boxes have the layout `box_layout` in shared memory.
-/// Sizes of boxes are not powers of two if the instruction allows it, to check more than the usual sizes.
+/// The row size is three granules, not a power of two, unless the layout fixes it (`row_bytes`); along the other axes a
+/// box has 9, 2, 3 and 1 elements. Outside of the tensor, 16-bit elements are filled with NaN, others with zeros, so
+/// that both fills are tested.
 pub(super) fn map_of(operand: &TensorCopyOperand, box_layout: &TensorCopyLayout, element_bits: u32) -> TensorMap {
     let row_bytes = box_layout.row_bytes.unwrap_or(3 * operand.row_granularity);
     let mut box_sizes = vec![row_bytes * 8 / element_bits, 9, 2, 3, 1];
@@ -46,8 +48,8 @@ pub(super) fn bulk_copy_of(row: &Instruction) -> Option<(Option<TensorMap>, u32)
     Some((map, BULK_COPY_BYTES))
 }
 
-/// Builds test cases of the instruction `row`, which copies a box of the tensor map `map`: one case for each kind of
-/// position, inside of the tensor, across its start, across its end, beyond it.
+/// Builds four test cases of the instruction `row`, each of which copies one box of the tensor map `map`: inside of the
+/// tensor, across its start, across its end, and beyond its end, along all axes.
 pub(super) fn box_cases(row: &Instruction, map: &TensorMap, lanes: u32) -> Result<Vec<TestCase>, CheckFailure> {
     origins(map).map(|origin| box_copy_case(row, map, &origin, lanes, None)).collect()
 }

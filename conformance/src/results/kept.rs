@@ -65,7 +65,8 @@ impl Kept {
     /// Reads the results of one file of an earlier run.
     ///
     /// # Errors
-    /// [`KeptError`]. A truncated last line is not an error, since an interrupted run may leave one.
+    /// [`KeptError`] if the file cannot be read, has an invalid line, or has no results. A truncated last line is not
+    /// an error, since an interrupted run may leave one.
     pub fn read(file: &Path) -> Result<Self, KeptError> {
         let unreadable = |error| KeptError::Read { file: file.to_owned(), error };
         let mut lines = BufReader::new(File::open(file).map_err(unreadable)?);
@@ -119,7 +120,7 @@ impl Kept {
     /// outcome that fails the run is kept, so that no failure is lost.
     ///
     /// # Errors
-    /// [`KeptError`], also if the runs used different plugins, suites or seeds.
+    /// As [`Kept::read`]; also [`KeptError::Disagree`] if the runs used different suites, targets, plugins or seeds.
     pub fn merge(files: &[PathBuf]) -> Result<Self, KeptError> {
         let mut all = Self::default();
         for file in files {

@@ -43,9 +43,9 @@ pub(super) fn atomic(
     Ok(())
 }
 
-/// Loads the word of an atomic operation; returns the number of its bytes that are in the buffer. Atomic operations on
-/// narrow elements access the whole word around one, which may exceed the buffer: allocators give whole words. Bytes
-/// after the end of the buffer are zero.
+/// Loads the word of an atomic operation; returns the number of its bytes that are in the buffer. An atomic operation
+/// on a narrow element accesses the whole word that contains the element, which may end after the buffer, because
+/// allocators give whole words. Bytes after the end of the buffer are zero.
 fn load_word(address: u64, word: &mut [u8], memory: &GlobalMemory) -> Result<usize, FaultKind> {
     let width = word.len() as u32;
     let (present, absent) = word.split_at_mut(memory.present_bytes(address, word.len()));

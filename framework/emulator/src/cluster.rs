@@ -326,7 +326,7 @@ impl Cluster {
         self.shared.iter().map(SharedMemory::bytes_stored).sum()
     }
 
-    /// Returns the operation counts of a warp: of each count, the maximum over all warps.
+    /// Returns the maximum of each operation count over all warps of the cluster.
     pub(super) fn counts(&self) -> Counts {
         let warps = self.blocks.iter().flat_map(|block| &block.warps);
         warps.fold(Counts::default(), |most, warp| most.componentwise_max(warp.counts()))

@@ -11,8 +11,8 @@ use super::fault::FaultKind;
 use super::shared::{Accessor, Record, describe_in_block};
 use tilewright_target::Direction;
 
-/// Size in bytes of a granule of a buffer, until an access has a smaller size or alignment. Accesses are recorded for
-/// each granule.
+/// Initial size of a buffer's granules in bytes; an access of smaller size or alignment splits them. Accesses are
+/// recorded for each granule.
 const WIDEST_GRANULE: usize = 16;
 
 /// Index in [`GlobalRaces::events`] that stands for no access.

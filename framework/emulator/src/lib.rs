@@ -33,8 +33,8 @@
 //! rules of shared memory.
 //!
 //! **Clusters.** An access of another block's memory needs a cluster barrier before it, since the other block may not
-//! have started, and one after it, since the other block may end. A wavefront covers one memory: an access counts once,
-//! with the wavefronts that it takes in each memory that its lanes access.
+//! have started, and one after it, since the other block may end. An access counts once; its wavefronts are the sum
+//! over the blocks whose memory its lanes access, since one wavefront covers one block's memory.
 
 mod access;
 mod arithmetic;

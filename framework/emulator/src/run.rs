@@ -120,7 +120,9 @@ impl<'a> Emulator<'a> {
     /// uniform control flow, which the run checks.
     ///
     /// # Errors
-    /// [`FaultKind::Invalid`], [`FaultKind::Launch`] or [`FaultKind::SharedLimit`].
+    /// [`FaultKind::Invalid`] if the kernel violates the rules of the IR, [`FaultKind::Launch`] if the target does not
+    /// allow its lanes, warps or blocks, [`FaultKind::SharedLimit`] if a block of the target has less shared memory
+    /// than it needs.
     pub fn new(kernel: &'a Kernel, target: &'a TargetDescription) -> Result<Self, Fault> {
         let fault = |kind| Fault { kernel: kernel.name.clone(), location: None, kind };
         verify_structure(kernel).map_err(|error| fault(FaultKind::Invalid(Box::new(error))))?;

@@ -133,7 +133,7 @@ impl<M: Send + 'static> ChildProcess<M> {
         self.end(exited)
     }
 
-    /// Ends the child and its descendants, after a short time for the child to exit with a status of its own.
+    /// Waits up to 200 ms for the child to exit, so that its status is known; then kills the rest of its process group.
     pub fn finish(mut self) -> ChildEnd {
         let patience = Instant::now() + 4 * TICK;
         while !self.has_exited() && Instant::now() < patience {

@@ -16,7 +16,8 @@ pub trait Device: Send {
     /// Allocates zeroed memory.
     ///
     /// # Errors
-    /// [`DeviceError::OutOfMemory`], [`DeviceError::Driver`].
+    /// [`DeviceError::OutOfMemory`] if the device has too little free memory, [`DeviceError::Driver`] if the driver
+    /// fails.
     fn allocate(&mut self, bytes: u64) -> Result<DeviceBuffer, DeviceError>;
 
     /// Frees a buffer; ignores one that is not, or no longer, allocated on this device.
@@ -25,13 +26,13 @@ pub trait Device: Send {
     /// Copies bytes into a buffer from byte `offset`.
     ///
     /// # Errors
-    /// [`DeviceError::BadBuffer`], [`DeviceError::Driver`].
+    /// [`DeviceError::BadBuffer`] if the buffer is unknown or too small, [`DeviceError::Driver`] if the driver fails.
     fn write(&mut self, buffer: DeviceBuffer, offset: u64, bytes: &[u8]) -> Result<(), DeviceError>;
 
     /// Returns `bytes` bytes of a buffer from byte `offset` on.
     ///
     /// # Errors
-    /// [`DeviceError::BadBuffer`], [`DeviceError::Driver`].
+    /// [`DeviceError::BadBuffer`] if the buffer is unknown or too small, [`DeviceError::Driver`] if the driver fails.
     fn read(&mut self, buffer: DeviceBuffer, offset: u64, bytes: u64) -> Result<Vec<u8>, DeviceError>;
 
     /// Invalidates the contents of a buffer: a kernel or host must write it before reading. A device that does not
@@ -43,8 +44,8 @@ pub trait Device: Send {
     /// Loads the kernels of an artifact.
     ///
     /// # Errors
-    /// [`DeviceError::Unsupported`], [`DeviceError::BadLaunch`] if the artifact has no code for this device,
-    /// [`DeviceError::Driver`].
+    /// [`DeviceError::BadLaunch`] if the artifact has no code for this device, [`DeviceError::Unsupported`] if the
+    /// device cannot run the code, [`DeviceError::Driver`] if the driver fails.
     fn load(&mut self, artifact: &Artifact) -> Result<LoadedCode, DeviceError>;
 
     /// Unloads code; ignores code that is not, or no longer, loaded on this device.
@@ -53,7 +54,9 @@ pub trait Device: Send {
     /// Runs a kernel of loaded code to its end.
     ///
     /// # Errors
-    /// [`DeviceError`]; after [`DeviceError::Fault`] the contents of buffers are unspecified.
+    /// [`DeviceError::BadLaunch`] if the grid or the arguments do not fit the kernel, [`DeviceError::Unsupported`] if
+    /// the device cannot run the launch, [`DeviceError::Fault`] if the kernel faults. After a fault the contents of
+    /// buffers are unspecified.
     fn launch(&mut self, launch: &LaunchRequest) -> Result<Launched, DeviceError>;
 }
 
@@ -87,8 +90,8 @@ pub struct Launched {
     /// The launch's duration in nanoseconds by the device's clock; `None` if the device has no clock.
     #[serde(default)]
     pub nanoseconds: Option<u64>,
-    /// Counts of events, such as instructions, for the warp with the most of each; `None` if the device does not count,
-    /// as real hardware.
+    /// Counts of events, such as instructions: each count is the maximum over the warps. `None` if the device does not
+    /// count, such as real hardware.
     #[serde(default)]
     pub counts: Option<Counts>,
     /// Sectors of global memory that the launch accessed; `None` except on a device that interprets kernel IR operation
@@ -166,7 +169,8 @@ pub enum DeviceError {
     /// The buffer is not one of this device, or is too small.
     #[error("bad buffer: {0}")]
     BadBuffer(String),
-    /// The device cannot run the launch, such as too many lanes or too much shared memory; nobody's fault.
+    /// The device cannot run the code or the launch, for example because a block has too many lanes or too much shared
+    /// memory; nobody's fault.
     #[error("unsupported: {0}")]
     Unsupported(String),
     /// The artifact or the launch is wrong; the caller's fault.

@@ -1,7 +1,7 @@
 //! [`ExternalTool`]: a third-party program that a plugin runs, such as an assembler or a validator.
 //!
-//! A tool is searched in its environment variable, then `PATH`, then directories that the plugin gives. Errors name the
-//! tool, the searched places, and how to install it.
+//! The environment variable of a tool names its file. Without the variable, the tool is searched in `PATH` or among
+//! files that the plugin gives. Errors name the tool, the searched places, and how to install it.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -76,7 +76,7 @@ impl ExternalTool {
     /// program.
     ///
     /// # Errors
-    /// [`ToolError::NotFound`].
+    /// [`ToolError::NotFound`] if the variable is unset and `PATH` has no such program.
     pub fn find(&self) -> Result<PathBuf, ToolError> {
         let found = self.named().or_else(|| which::which(self.program).ok());
         found.ok_or(ToolError::NotFound { tool: *self, search_path: "on PATH" })
@@ -86,7 +86,7 @@ impl ExternalTool {
     /// `search_path` names the candidates' directories, in words that follow "it is not".
     ///
     /// # Errors
-    /// [`ToolError::NotFound`].
+    /// [`ToolError::NotFound`] if the variable is unset and no candidate is a file.
     pub fn find_among(
         &self,
         search_path: &'static str,
@@ -108,7 +108,7 @@ impl ExternalTool {
     /// `input` names the format of the program's input, for messages.
     ///
     /// # Errors
-    /// [`ToolError::CannotRun`] and [`ToolError::Refused`].
+    /// [`ToolError::CannotRun`] if the program does not start, [`ToolError::Refused`] if it exits with a failure.
     pub fn run(
         &self,
         path: &Path,

@@ -77,7 +77,7 @@ impl PluginFailure {
         Self { code, chain: chain.into_iter().map(Into::into).collect() }
     }
 
-    /// Returns the error for a plugin's own fault, with a remedy in the message.
+    /// Returns the error for a fault of the plugin, with this message.
     pub(super) fn internal(message: impl Into<String>) -> Self {
         Self::new(ErrorCode::INTERNAL, [message])
     }

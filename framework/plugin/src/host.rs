@@ -27,7 +27,8 @@ pub(super) const LOAD_FAILED: ErrorCode = ErrorCode(u32::MAX);
 /// error.
 ///
 /// # Errors
-/// A stream fails. If the library cannot be loaded, every call is answered with that error.
+/// A stream cannot be duplicated, read or written. If the library cannot be loaded, every call is answered with that
+/// error.
 pub fn serve(library: &Path) -> io::Result<()> {
     let (input, output) = take_standard_streams()?;
     serve_streams(library, input, output)
@@ -37,7 +38,7 @@ pub fn serve(library: &Path) -> io::Result<()> {
 /// its own timeout, the process exits at once.
 ///
 /// # Errors
-/// A stream fails.
+/// A stream cannot be read or written.
 pub fn serve_streams(
     library: &Path,
     input: impl Read + Send + 'static,

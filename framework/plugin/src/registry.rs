@@ -202,7 +202,7 @@ impl Registry {
     /// plugins, and over plugins that are loaded later.
     ///
     /// # Errors
-    /// [`LoadError`]; the registry is unchanged.
+    /// [`LoadError`] if the manifest or the library cannot be used; the registry is then unchanged.
     ///
     /// # Examples
     /// ```
@@ -240,7 +240,7 @@ impl Registry {
     /// the rejected candidates, which the error for a missing target repeats.
     ///
     /// # Errors
-    /// [`LoadError`] for a file that the user named.
+    /// [`LoadError`] if one of `discovery.files` cannot be loaded.
     pub fn discover(&mut self, discovery: &Discovery) -> Result<Vec<RefusedPlugin>, LoadError> {
         for file in &discovery.files {
             self.load(file)?;
@@ -361,7 +361,8 @@ impl Registry {
     /// same target.
     ///
     /// # Errors
-    /// [`RegistryError`].
+    /// [`RegistryError`] if no plugin serves the architecture, or if its plugin cannot be loaded, does not create the
+    /// target or gives an invalid instruction table.
     pub fn target(&self, description: &TargetDescription) -> Result<Arc<dyn Target>, RegistryError> {
         let target = self.target_without_table(description)?;
         let failed = |error| RegistryError::Target { target: description.name.clone(), error };
@@ -373,7 +374,8 @@ impl Registry {
     /// [`Target::instructions_of`].
     ///
     /// # Errors
-    /// [`RegistryError`].
+    /// [`RegistryError`] if no plugin serves the architecture, or if its plugin cannot be loaded or does not create the
+    /// target.
     pub fn target_without_table(&self, description: &TargetDescription) -> Result<Arc<dyn Target>, RegistryError> {
         // The lock is held while the target is created, so that concurrent requests create it only once.
         let mut targets = self.targets.lock().unwrap_or_else(PoisonError::into_inner);

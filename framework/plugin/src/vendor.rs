@@ -52,7 +52,7 @@ pub trait Vendor: Send + Sync + 'static {
     /// Compiles a module; see [`Target::compile`].
     ///
     /// # Errors
-    /// [`CompileError`].
+    /// [`CompileError`], under the conditions of its variants.
     fn compile(
         description: &TargetDescription,
         rows: &[Instruction],
@@ -63,7 +63,7 @@ pub trait Vendor: Send + Sync + 'static {
     /// Opens the target's devices; see [`Target::devices`].
     ///
     /// # Errors
-    /// [`DeviceError`].
+    /// [`DeviceError::NoRuntime`] if the vendor's runtime is missing; other variants if it fails.
     fn devices(description: &TargetDescription, rows: &[Instruction]) -> Result<Vec<Box<dyn Device>>, DeviceError>;
 }
 

@@ -62,13 +62,14 @@ pub trait Target: Send + Sync {
     /// Compiles all kernels of a verified module.
     ///
     /// # Errors
-    /// [`CompileError`]; the module is unchanged.
+    /// [`CompileError`]; its variant names the cause: the target's limits, the module, an option, the code generator or
+    /// the plugin.
     fn compile(&self, module: &kernel::Module, options: &CompileOptions) -> Result<Artifact, CompileError>;
 
     /// Opens the devices of this GPU model on this machine; empty if the runtime finds none.
     ///
     /// # Errors
-    /// [`DeviceError::NoRuntime`] if the vendor's runtime is missing.
+    /// [`DeviceError::NoRuntime`] if the vendor's runtime is missing; other variants if it fails.
     fn devices(&self) -> Result<Vec<Box<dyn Device>>, DeviceError>;
 }
 

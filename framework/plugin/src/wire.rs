@@ -63,7 +63,7 @@ pub fn write<T: Serialize>(body: &T) -> Result<Vec<u8>, WireError> {
 /// Deserialises a value that [`write()`] serialised.
 ///
 /// # Errors
-/// [`WireError`].
+/// [`WireError`] if the message is too long, its envelope is of a later version, or its body is no `T`.
 pub fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, WireError> {
     read_body(bytes)?.map_err(WireError::from)
 }

@@ -1,5 +1,5 @@
-//! Test cases of bulk copies: every byte inside and outside of the copied part, computed element by element from the
-//! tensor's sizes and strides.
+//! Test cases of bulk copies. The expected bytes, inside and outside of the copied part, are computed element by
+//! element from the tensor's sizes and strides.
 
 use super::CheckFailure;
 use super::case::{CaseBuffer, CaseElement, CaseValue, Expectation};

@@ -29,8 +29,8 @@ impl fmt::Display for Dot {
 }
 
 /// The pairs of Table 5: an integer type, a floating-point type (`f8` alternates between `e4m3` and `e5m2`), the
-/// accumulator type, and the number of cases. The accumulator is the narrower of binary32 and binary64 that represents
-/// all values of both types (binary64 for 64-bit integers, though it does not represent all of them).
+/// accumulator type, and the number of cases. The accumulator is binary32 if it represents all values of both types,
+/// otherwise binary64 (which does not represent all 64-bit integers).
 pub const PAIRS: [(&str, &str, &str, usize); 14] = [
     ("i16", "f16", "f32", 64),
     ("i16", "f32", "f32", 32),

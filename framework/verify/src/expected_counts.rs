@@ -11,8 +11,8 @@ use super::check_failure::CheckFailure;
 pub struct ExpectedCounts {
     /// Predicted counts of the warp that executes the most operations.
     pub planned: Counts,
-    /// A function that keeps the counts of an execution that are compared with `planned`, and clears the others, to
-    /// which reading the results out may add.
+    /// A function that clears those counts of an execution that are not compared with `planned`, for example because
+    /// the kernel's code that reads out the results adds to them.
     pub compared: fn(Counts) -> Counts,
     /// Whether an execution may take more shared-memory wavefronts for loads than planned, because their addresses
     /// depend on data.

@@ -41,7 +41,7 @@ impl TestLaunch {
     /// Loads the code to a device, and fills the buffers.
     ///
     /// # Errors
-    /// [`DeviceError`].
+    /// [`DeviceError`] if the device cannot load the code or allocate and fill the buffers.
     pub fn load<'d>(&self, artifact: &Artifact, device: &'d mut dyn Device) -> Result<LoadedLaunch<'d>, DeviceError> {
         let buffers = self.buffers.iter();
         let buffers = buffers

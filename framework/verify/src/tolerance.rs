@@ -15,13 +15,14 @@
 //! - Tree: each product passes log2 g roundings in its group and one for each group, (log2 g + G) u. Products of a
 //!   subnormal operand and subnormal partial sums are flushed: 2 n times the minimum normal number. An operand that is
 //!   cast must not become subnormal, since the plan selects the type of the cast.
-//! - Floored: each of g products loses less than 2^-F, and with interleaving so do two partial sums; next to the
-//!   running sum, their sum loses less than 2^-H and the running sum less than 2^-F, and there is one rounding: G ((g +
-//!   1) 2^-F + 2^-H + u), g + 3 with interleaving; S as for Aligned.
+//! - Floored: each of the g products loses less than 2^-F times 2^e, and with interleaving so do two partial sums. When
+//!   the running sum is added, the sum of the products loses less than 2^-H (H is `fraction_of_sum`) and the running
+//!   sum less than 2^-F; then one rounding follows. In all G ((g + 1) 2^-F + 2^-H + u), or g + 3 for g + 1 with
+//!   interleaving; S as for Aligned.
 //!
-//! With x that factor, the tolerance is x / (1 - x) times S, which includes second-order errors. An operand that is a
-//! 64-bit integer was rounded once before: one u more. If results are below the normal range, each rounding may have an
-//! error of the minimum subnormal number.
+//! Let x be the factor of S in the list. The tolerance is x / (1 - x) times S, which includes second-order errors. An
+//! operand that is a 64-bit integer was rounded once before: one u more. If results are below the normal range, each
+//! rounding may have an error of the minimum subnormal number.
 
 use tilewright_plan::mma::{MmaPlan, is_fma_fused};
 use tilewright_plan::movement::PlanContext;

@@ -214,8 +214,8 @@ pub trait Dialect {
         Err(no_function(function, element))
     }
 
-    /// Emits the conversion of a pointer to shared memory to an `i32`. A dialect whose pointers are wider may so hide the
-    /// pointer from LLVM, which would compute with the wider integer.
+    /// Emits the conversion of a pointer to shared memory to an `i32`. A dialect whose pointers are wider than 32 bits
+    /// can override it to hide the pointer from LLVM, which would otherwise compute with the wider integer.
     ///
     /// # Errors
     /// [`CompileError`] if the target cannot emit the operation.
@@ -244,16 +244,16 @@ pub trait Dialect {
         Ok(value)
     }
 
-    /// Returns the property of LLVM that a loop gets, such as `llvm.loop.unroll.disable`; `None` means none. The number
-    /// of its iterations is not constant; `stores` is true if it stores to global memory.
+    /// Returns the LLVM property of a loop whose number of iterations is not constant, such as
+    /// `llvm.loop.unroll.disable`; `None` for no property. `stores` is true if the loop stores to global memory.
     fn loop_property(&self, stores: bool) -> Option<&'static str> {
         let _ = stores;
         None
     }
 
-    /// Emits a copy of an integer about which LLVM knows nothing, as the divisor of a division. LLVM leaves division by
-    /// zero undefined, and a signed quotient that overflows; of a divisor that it does not know it can conclude neither.
-    /// `None` if the division of this target may be undefined, so that the caller has to avoid these divisors.
+    /// Emits a copy of `divisor` whose value LLVM does not know. LLVM leaves division by zero, and a signed quotient
+    /// that overflows, undefined; with an unknown divisor it cannot derive anything from that. Returns `None` if the
+    /// hardware's division may be undefined for these operands too, so that the caller has to avoid them.
     ///
     /// # Errors
     /// [`CompileError`] if the target cannot emit the operation.

@@ -43,7 +43,9 @@ pub struct GeneratedCode {
 /// Compiles all kernels of a module to the requested forms. `optimisation` is LLVM's level, from 0 to 3.
 ///
 /// # Errors
-/// [`CompileError`]; the crate's documentation explains its variants.
+/// [`CompileError::Invalid`] if the module breaks a rule of the kernel IR, [`CompileError::Unsupported`] if the target
+/// lacks an operation, [`CompileError::Option`] for an unknown level, [`CompileError::Backend`] if LLVM reports an
+/// error.
 pub fn compile(
     dialect: &dyn Dialect,
     source: &Module,

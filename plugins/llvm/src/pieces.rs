@@ -20,8 +20,8 @@ fn backend(message: impl Into<String>) -> CompileError {
     CompileError::Backend(message.into())
 }
 
-/// Returns the vector that the given elements are extracted from, and their position in it in units of their number;
-/// `None` unless they are consecutive elements of one vector, at a multiple of their number.
+/// Returns the vector that the given elements are extracted from, and the index of the first one divided by their
+/// number. `None` unless they are consecutive elements of one vector and this index is a multiple of their number.
 fn source_word<'ctx>(elements: &[BasicValueEnum<'ctx>]) -> Option<(VectorValue<'ctx>, u32)> {
     let count = elements.len() as u32;
     let mut sources = elements.iter().map(|element| {

@@ -47,7 +47,8 @@ pub(crate) fn assemble(architecture: &str, ptx: &[u8]) -> Result<Option<Vec<u8>>
 
 /// Assembles PTX text to a cubin with the assembler at this path.
 ///
-/// # Errors [`CompileError::Backend`] with the assembler's message if it rejects the PTX.
+/// # Errors
+/// [`CompileError::Backend`] if the assembler cannot be run, or with its message if it rejects the PTX.
 pub fn assemble_with(program: &Path, architecture: &str, ptx: &[u8]) -> Result<Vec<u8>, CompileError> {
     let file_error = |error| PTXAS.cannot_run(program, error).into_compile_error();
     let directory = tempfile::tempdir().map_err(file_error)?;

@@ -98,8 +98,8 @@ impl TileCopyCase {
         Case::new(format!("async/{self}"), move |context| merge_verdicts(self.verdict(context)))
     }
 
-    /// Returns the case that runs on a device; `None` for a property that a run on a device cannot prove. A device can
-    /// prove copies in stages to shared memory and back, across the borders.
+    /// Returns the case that runs on a device, for the properties `Borders` and `Back`. `None` for the other
+    /// properties: these two cover `Stages`, and the rest needs the emulator or no device.
     pub(super) fn device_case(self) -> Option<Case> {
         if !matches!(self.shown, TileCopyProperty::Borders | TileCopyProperty::Back) {
             return None;

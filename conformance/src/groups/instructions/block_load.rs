@@ -1,5 +1,5 @@
-//! Checks of instructions that load blocks of a matrix to registers: one block each, inside the matrix and across all
-//! of its edges.
+//! Checks of instructions that load a block of a matrix to registers (2-D block loads). Each case loads one block: at
+//! the start of the matrix, inside of it, across its end, or across its start, along both axes.
 
 use tilewright_kernel::{Module, is_result};
 use tilewright_layout::{Dim, LinearLayout};
@@ -53,8 +53,8 @@ impl Blocks {
         BlockTile { layout: &self.layout, source: self.source, element_bits: self.element_bits, begin }
     }
 
-    /// Returns the coordinates of the first block, of a block inside, and of blocks that cross the matrix's ends on all
-    /// sides.
+    /// Returns the first row and column of four blocks: the first block, a block inside, one that crosses the matrix's
+    /// end along both axes, and one that crosses its start along both axes.
     fn begins(&self) -> [[i32; 2]; 4] {
         let [rows, columns] = self.size;
         [[0, 0], [rows, columns], [2 * rows, 2 * columns], [-rows / 2, -columns / 2]]

@@ -1,5 +1,5 @@
-//! Checks of instructions that prefetch blocks of a matrix: tiles of one block each, of a matrix that ends within the
-//! last tile.
+//! Checks of instructions that prefetch a block of a matrix. Each prefetch is for a tile of one block; the matrix has
+//! three tiles, one below the other.
 
 use tilewright_kernel::Module;
 use tilewright_plan::movement::{PlanContext, PrefetchPlan, PrefetchSpec, plan_prefetch};

@@ -87,8 +87,9 @@ impl LocalAccess {
         Ok(((registers, memory), plan))
     }
 
-    /// Runs the plan on the emulator. After a store, the memory, and after a load, every register must hold the element
-    /// that its layout gives. Every element is stored once, and the executed operations equal the plan's counts.
+    /// Runs the plan on the emulator. After a store, every memory offset must hold the element that the memory layout
+    /// gives; after a load, every register must hold the element that the register layout gives. Every element must be
+    /// stored once, and the executed operations must equal the plan's counts.
     ///
     /// # Errors
     /// The verdict of the case if the check fails.

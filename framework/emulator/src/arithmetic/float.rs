@@ -1,12 +1,15 @@
-//! Floating-point arithmetic: `f32` and `f64` by the host. `f16` and `bf16` are computed in `f32` and rounded once
-//! more, which gives the correctly rounded result: for sums, differences and products of operands of p bits, a first
-//! rounding to at least 2p + 2 bits is harmless (Figueroa, 1995), and `f32` has 24 bits; 2 * 11 + 2 and 2 * 8 + 2 are
-//! needed. Below the normal range of `f32`, where its precision is lower, sums stay exact as multiples of the smaller
-//! operand. Only products of `bf16` are inexact there. They have 16 bits: a product of at least half the minimum `bf16`
-//! (2^-134) is exact in `f32`, and a smaller one becomes at most that half, which rounds to zero, the even neighbour.
-//! Quotients and square roots are no nearer to the midpoint of two neighbours than `f32` can distinguish: that takes 2p
-//! and 2p + 2 bits. Below the normal range of `bf16`, which is that of `f32`, a quotient that is not a midpoint differs
-//! from it by more than 2^-142. A NaN result is always the positive quiet NaN without payload, since hardware differs.
+//! Floating-point arithmetic: `f32` and `f64` by the host; `f16` and `bf16` in `f32`, followed by a second rounding to
+//! the type. The two roundings give the correctly rounded result. Let p be the significand bits of the type, 11 or 8.
+//!
+//! - In the normal range of `f32`, the first rounding is harmless if it keeps at least 2p + 2 bits (Figueroa, 1995),
+//!   and `f32` has 24.
+//! - Below that range `f32` has fewer bits, but sums are exact: they are multiples of the smallest `bf16`, 2^-133.
+//! - Products of `bf16` have 16 bits. A product of at least 2^-134 is exact in `f32`. A smaller one becomes at most
+//!   2^-134, which then rounds to zero, the even neighbour.
+//! - Quotients of `bf16` below that range differ from the midpoint of two neighbours by more than 2^-142, or are equal
+//!   to it; `f32` distinguishes these. Products and quotients of `f16` and all square roots are within the range.
+//!
+//! A NaN result is always the positive quiet NaN without payload, since hardware differs.
 
 use half::{bf16, f16};
 

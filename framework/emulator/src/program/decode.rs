@@ -363,8 +363,8 @@ impl<'a> Decoder<'a> {
         self.push(operation, step);
     }
 
-    /// Returns the copies that the end of a region makes: of each value that the region yields, to the registers from
-    /// the corresponding entry of `to` on.
+    /// Returns the register copies at the end of a region: each yielded value goes to the registers that start at its
+    /// entry of `to`.
     fn yielded(&self, region: &Region, to: &[usize]) -> Vec<Copied> {
         let Some(Op::Yield { values }) = region.statements.last().map(|statement| &statement.op) else {
             return Vec::new();

@@ -12,8 +12,7 @@ type Side = (usize, u32);
 pub(super) struct BulkCopy1d {
     shared: Side,
     global: Side,
-    /// Index of the operand with the copy's size, and the granularity of the size in bytes: it must be a multiple of
-    /// it.
+    /// Index of the operand with the copy's size, and the granularity in bytes: the size must be a multiple of it.
     bytes: (usize, u32),
     /// Index of the mbarrier operand; `None` for a copy from shared memory.
     mbarrier: Option<usize>,

@@ -156,8 +156,8 @@ impl Mma {
         self.update(call, [&tile_elements, &beyond], total)
     }
 
-    /// Updates the accumulator elements with the indices `tile_elements` by `total(index, c)`, with the old bits `c` of
-    /// the element. Elements in registers with the indices `beyond` lie outside of the MMA shape.
+    /// Updates the elements of the accumulator. `indices` has the elements to compute, by `total(index, c)` with the
+    /// old bits `c`, and then the elements in registers outside of the MMA shape, which become unspecified.
     fn update(
         &self,
         call: &mut InstructionCall<'_>,

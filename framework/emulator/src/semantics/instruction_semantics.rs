@@ -13,7 +13,7 @@ use tilewright_target::{BankRow, Direction, TargetDescription};
 
 /// Semantics of a vendor instruction that all lanes of one warp issue together.
 ///
-/// Functions that take a [`InstructionCall`] implement the trait.
+/// Functions that take an [`InstructionCall`] implement the trait.
 pub trait InstructionSemantics: Send + Sync {
     /// Reads the operands, accesses memory and sets the results, which are zero at first.
     ///

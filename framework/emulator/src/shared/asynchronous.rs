@@ -64,7 +64,8 @@ impl SharedMemory {
         self.fences.insert((who.block, who.warp), who.time);
     }
 
-    /// Checks that the proxy observes the contents of a byte.
+    /// Checks that `proxy` observes the last write of the byte `at`: the asynchronous proxy observes a plain write only
+    /// after a proxy fence by the writer's warp.
     pub(super) fn check_visible_to(&self, proxy: Proxy, at: usize, who: &Accessor<'_>) -> Result<(), FaultKind> {
         let write = &self.writes[at];
         let fenced = self.fences.get(&(write.block, write.warp)).is_some_and(|&time| write.time < time);

@@ -46,7 +46,7 @@ impl Warp {
         Ok(())
     }
 
-    /// Returns the mask of the active lanes for which `holds` is true; it gets the registers and the index of the lane.
+    /// Returns the mask of the active lanes for which `holds(registers, lane)` is true.
     fn lanes_where(&self, holds: impl Fn(&[u64], usize) -> bool) -> u64 {
         let set = |lane: usize| u64::from(holds(&self.registers, lane)) << lane;
         (0..self.lanes).fold(0, |mask, lane| mask | set(lane)) & self.active

@@ -185,7 +185,7 @@ impl Warp {
         self.counts
     }
 
-    /// Runs until the warp waits or ends; a fault comes with its step.
+    /// Runs the warp until it waits, yields or ends; a fault is returned with the index of the step that caused it.
     pub(crate) fn run(&mut self, around: &mut BlockContext<'_>) -> Result<Pause, (usize, LaneFault)> {
         while let Some(step) = around.program.steps.get(self.next) {
             let at = self.next;

@@ -43,7 +43,7 @@ pub struct DeviceTable {
     >,
     /// Frees a buffer; ignores a number that names no buffer.
     pub free: Option<unsafe extern "C" fn(devices: *const DevicesHandle, device: u32, buffer: u64)>,
-    /// Copies bytes from the host into a buffer, from a byte offset on.
+    /// Copies bytes from the host into a buffer, starting at the byte `offset` of the buffer.
     pub write: Option<
         unsafe extern "C" fn(
             devices: *const DevicesHandle,
@@ -53,7 +53,7 @@ pub struct DeviceTable {
             bytes: Slice,
         ) -> *mut ErrorHandle,
     >,
-    /// Returns the bytes of a buffer from a byte offset on.
+    /// Returns `bytes` bytes of a buffer, starting at the byte `offset` of the buffer.
     pub read: Option<
         unsafe extern "C" fn(
             devices: *const DevicesHandle,
@@ -64,7 +64,8 @@ pub struct DeviceTable {
             out: *mut *mut BlobHandle,
         ) -> *mut ErrorHandle,
     >,
-    /// Loads the kernels of an artifact (compiled code) and returns a number for the loaded code.
+    /// Loads the kernels of an artifact (compiled code), which is a serialised [`Artifact`](crate::Artifact); returns a
+    /// number for the loaded code.
     pub load: Option<
         unsafe extern "C" fn(
             devices: *const DevicesHandle,
@@ -75,7 +76,8 @@ pub struct DeviceTable {
     >,
     /// Unloads code; ignores a number that names no loaded code.
     pub unload: Option<unsafe extern "C" fn(devices: *const DevicesHandle, device: u32, code: u64)>,
-    /// Runs a kernel of loaded code to its end and returns a report of the launch.
+    /// Runs a kernel of loaded code to its end. `request` is a serialised [`LaunchRequest`](crate::LaunchRequest), the
+    /// returned blob a serialised [`Launched`](crate::Launched).
     pub launch: Option<
         unsafe extern "C" fn(
             devices: *const DevicesHandle,

@@ -14,8 +14,8 @@ pub struct Slice {
 
 /// Head of an optional table of functions. Optional tables form a chain, and a reader finds one by its name.
 ///
-/// The name `devices` marks a [`DeviceTable`](super::DeviceTable), `pieces` a [`PieceTable`](super::PieceTable).
-/// Readers skip unknown names.
+/// The name `devices` marks a [`DeviceTable`](super::DeviceTable); the name `pieces` marks a
+/// [`PieceTable`](super::PieceTable). Readers skip unknown names.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct Extension {

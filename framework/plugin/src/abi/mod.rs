@@ -1,8 +1,8 @@
 //! The binary interface: the C structs and error codes that a host and a plugin share.
 //!
-//! Only scalars, (pointer, length) pairs and function pointers cross. Every struct begins with `struct_size` and a
-//! pointer to a chain of optional tables; fields are only ever appended, and a reader accesses a field only if
-//! `struct_size` covers it.
+//! Only scalars, (pointer, length) pairs and function pointers cross. Every table of functions begins with its size in
+//! bytes (`struct_size`) and a pointer to optional tables. Fields are only ever appended, and a reader accesses a field
+//! only if `struct_size` covers it.
 //! `include/tilewright_plugin.h` is the same interface in C; a test compares the two.
 
 mod device_table;

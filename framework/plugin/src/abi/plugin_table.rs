@@ -33,7 +33,7 @@ pub struct HostTable {
     pub progress: Option<unsafe extern "C" fn(context: *mut c_void, done: u64, total: u64, what: Slice)>,
 }
 
-/// The functions of a plugin: a constant of the plugin's shared library.
+/// The table of a plugin's functions, a constant in the plugin's shared library.
 ///
 /// A function that returns an [`ErrorHandle`] returns null on success, after it has written its result to `out`; on
 /// failure it leaves `out` unwritten.
@@ -72,7 +72,8 @@ pub struct PluginTable {
             out: *mut *mut BlobHandle,
         ) -> *mut ErrorHandle,
     >,
-    /// Compiles a module of kernels; returns an artifact.
+    /// Compiles a module of kernels (encoded kernel IR) with serialised [`CompileOptions`](crate::CompileOptions);
+    /// returns a serialised [`Artifact`](crate::Artifact).
     pub compile: Option<
         unsafe extern "C" fn(
             target: *const TargetHandle,

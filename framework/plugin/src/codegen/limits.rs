@@ -8,8 +8,8 @@ use crate::{CompileError, KernelMetadata};
 /// Checks every kernel's lanes, warps, blocks and shared memory against the target's limits.
 ///
 /// # Errors
-/// [`CompileError::Invalid`] that names the kernel and the limit; [`CompileError::Unsupported`] if a kernel uses
-/// clusters and the target has none.
+/// [`CompileError::Unsupported`] if a cluster has more blocks, or a kernel uses more named barriers, than the target
+/// allows. [`CompileError::Invalid`] if another size violates a limit. The message names the kernel and the limit.
 pub fn check_limits(target: &TargetDescription, module: &Module) -> Result<(), CompileError> {
     for kernel in &module.kernels {
         let fail = |message: String| Err(CompileError::Invalid(format!("kernel `{}`: {message}", kernel.name)));

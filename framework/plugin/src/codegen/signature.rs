@@ -11,7 +11,8 @@ use crate::CompileError;
 /// underscores, which every assembler accepts.
 ///
 /// # Errors
-/// [`CompileError::Invalid`] that names the kernel.
+/// [`CompileError::Invalid`], with the kernel's name, if a name has other characters or occurs twice, a parameter is no
+/// scalar, global pointer or tensor map, or the kernel's body has arguments.
 pub fn check_signatures(module: &Module) -> Result<(), CompileError> {
     let mut names = HashSet::new();
     for kernel in &module.kernels {

@@ -18,8 +18,9 @@ pub struct DividedCase {
     pub loads: bool,
     /// Log2 of the size of an element in bytes.
     byte_bits: u32,
-    /// For each register bit beyond the tile: whether it only selects a replica; and the index of a register bit within
-    /// the tile's memory segments, whose offset is xored to the offset of the former bit.
+    /// For each register bit beyond the tile: whether registers along it hold replicas; and the index of a register bit
+    /// within the tile's memory segments, whose offset is xored to this bit's offset (no such bit if the index is too
+    /// large).
     registers: Vec<(bool, u32)>,
     /// For each warp bit, whether the warps along it hold replicas.
     warps: Vec<bool>,

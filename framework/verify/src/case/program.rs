@@ -38,7 +38,7 @@ impl ProgramCase {
     /// open.
     ///
     /// # Errors
-    /// [`ProgramError`].
+    /// [`ProgramError`] if the text is no valid program, or cannot be compiled for the target.
     pub fn compile(
         &self,
         compiler: &ProgramCompiler<'_>,
@@ -56,7 +56,8 @@ impl ProgramCase {
     /// Compiles `text`, a variant of the case's program, to the forms of `options`; returns the launch and its code.
     ///
     /// # Errors
-    /// [`CaseRunError`].
+    /// [`CaseRunError::Program`] if the text does not compile to a kernel, [`CaseRunError::Launch`] if the kernel takes
+    /// other arguments or the target does not compile it.
     pub fn compile_launch(
         &self,
         compiler: &ProgramCompiler<'_>,
@@ -72,7 +73,7 @@ impl ProgramCase {
     /// Compiles `text`, a variant of the case's program, and runs it on the emulator over the whole grid.
     ///
     /// # Errors
-    /// [`CaseRunError`].
+    /// [`CaseRunError::Program`] if the text does not compile to a kernel, [`CaseRunError::Launch`] if the run fails.
     pub fn compile_and_run(
         &self,
         compiler: &ProgramCompiler<'_>,

@@ -63,7 +63,7 @@ impl ProgramCase {
     /// Reads `NAME.json` and the files of its buffers, which are in the same folder. Does not read the program.
     ///
     /// # Errors
-    /// [`CaseError`].
+    /// [`CaseError`] if a file cannot be read or is not JSON, or a field is missing or invalid.
     pub fn read(file: &Path) -> Result<Self, CaseError> {
         Self::read_from(file, &|file| std::fs::read(file))
     }
@@ -71,7 +71,7 @@ impl ProgramCase {
     /// Reads a case through `open`, which returns the contents of a file.
     ///
     /// # Errors
-    /// [`CaseError`].
+    /// As [`ProgramCase::read`].
     pub fn read_from(file: &Path, open: Open<'_>) -> Result<Self, CaseError> {
         let source = Source { file, folder: file.parent().unwrap_or(Path::new("")), open };
         let case: CaseFile = source.parse()?;

@@ -48,7 +48,8 @@ impl<'a> TilePlacement<'a> {
     /// Places a tile of an operand in the canonical layout that takes the least memory.
     ///
     /// # Errors
-    /// [`TilePlacementError`].
+    /// [`TilePlacementError`] if the operand has no canonical layout, or the tile in one of its layouts is too large or
+    /// has strides that no descriptor encodes.
     pub fn find_smallest(memory: &'a MemoryOperand) -> Result<Self, TilePlacementError> {
         let mut smallest: Option<Self> = None;
         for canonical_layout in &memory.layouts {

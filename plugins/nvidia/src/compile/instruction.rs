@@ -106,8 +106,9 @@ fn store<'ctx>(emit: &Emitter<'_, 'ctx>, row: &Instruction, operands: &[Typed<'c
     emit.call(&intrinsic(row), &[address.get_type()], &given).map(|_| ())
 }
 
-/// Emits `cp.async`: unless all lanes are active, as inline assembly with the operand `ignore-src`, so that inactive
-/// lanes write zeros. The machine instruction has this predicate, whereas the assembler computes it from a size.
+/// Emits `cp.async`. Unless all lanes are active, it is inline assembly with the operand `ignore-src`, so that inactive
+/// lanes write zeros. The machine instruction has this predicate; from the operand `src-size`, the assembler would have
+/// to compute it.
 fn copy<'ctx>(emit: &Emitter<'_, 'ctx>, row: &Instruction, operands: &[Typed<'ctx>]) -> Result<(), CompileError> {
     let (Some((mnemonic, bytes)), &[(_, to), (_, from), (_, BasicValueEnum::IntValue(reads))]) =
         (row.name.rsplit_once('.'), operands)

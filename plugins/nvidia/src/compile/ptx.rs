@@ -212,13 +212,14 @@ impl Dialect for Ptx<'_> {
         hidden.first().copied().ok_or_else(|| CompileError::Backend("assembly without a result".to_owned()))
     }
 
-    /// `ptxas` unrolls loops itself, so that several loads are in flight. In a loop with stores it cannot: a load waits
-    /// for the store before it, which may be to the same address.
+    /// Disables LLVM's unrolling of loops with a trip count at run time, because `ptxas` unrolls them so that several
+    /// loads are in flight. In a loop with stores, disables all unrolling: each load waits for the store before it,
+    /// which may be to the same address.
     fn loop_property(&self, stores: bool) -> Option<&'static str> {
         Some(if stores { "llvm.loop.unroll.disable" } else { "llvm.loop.unroll.runtime.disable" })
     }
 
-    /// PTX `div` and `rem` have some result for every divisor.
+    /// Emits the copy by empty inline assembly: PTX `div` and `rem` have some result for every divisor.
     fn opaque_divisor<'ctx>(
         &self,
         emit: &Emitter<'_, 'ctx>,

@@ -23,9 +23,9 @@ pub(super) const ROWS: &[Row] = &[
 enum ReadBytes {
     /// All of them.
     All,
-    /// As many as this register states (`src-size`).
+    /// The number of bytes in this register (`src-size`).
     Count(u32),
-    /// None if this predicate, negated if the flag is true, holds (`ignore-src`).
+    /// No bytes if the predicate in this register, negated if the flag is true, is true (`ignore-src`); else all bytes.
     Unless(u32, bool),
 }
 
