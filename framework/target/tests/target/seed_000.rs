@@ -103,8 +103,8 @@ struct Figure5 {
     reader: LinearLayout,
 }
 
-/// Figure 5's memory with these bases of the segment bits; 4 is the basis of the vector bit, and 1 that of the bank
-/// bit. The reader's thread bits have the bases 1 and 2.
+/// Figure 5's memory with these bases of the segment bits; the vector bit has the basis 4, the bank bit the basis 1.
+/// The bases of the reader's thread bits are 1 and 2.
 fn figure_5(segments: [u64; 2]) -> Figure5 {
     let element = Dim::tensor(0);
     let offsets = vec![vec![4], vec![1], vec![segments[0]], vec![segments[1]]];
