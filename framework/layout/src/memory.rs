@@ -15,8 +15,8 @@ pub struct Padding {
 
 /// A layout of a tensor in memory (Linear Layouts paper, Definition 4.14; padding as in Triton's `padded_shared`).
 ///
-/// The linear part maps (offset, block) to elements. An element whose offset is `o` lies at
-/// physical offset `o + sum((o / interval) * padding)`, in elements.
+/// The linear part maps (offset, block) to elements. An element whose offset is `o` lies at the physical offset `o`
+/// plus `(o / interval) * padding` for each entry of `padding`, in elements; the division rounds down.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct MemoryLayout {
     /// From (offset, block) to elements of the tensor.

@@ -69,7 +69,8 @@ impl Catalogue {
     /// a renamed copy with the old name inside is reported and replaces nothing.
     ///
     /// # Errors
-    /// A directory or file that cannot be read, or an invalid file.
+    /// [`CatalogueError::Unreadable`] if the directory or a file cannot be read, [`CatalogueError::File`] if a file is
+    /// invalid or has another name than its target.
     pub fn add_directory(&mut self, directory: &Path) -> Result<(), CatalogueError> {
         let unreadable = |path: &Path, error| CatalogueError::Unreadable { path: path.display().to_string(), error };
         let entries = std::fs::read_dir(directory).map_err(|error| unreadable(directory, error))?;

@@ -1,9 +1,9 @@
 //! Composition: the layout of `outer(inner(c))`, exact or rejected with a counterexample.
 //!
 //! Each mode of the inner layout has at most one result, since a flat coalesced layout is determined by its values. If
-//! the strides divide the outer sizes, the result follows from strides and sizes, and the digits that all modes reach
-//! in each outer mode decide whether an addition carries. Otherwise the result is derived from values and checked at
-//! every point.
+//! the strides divide the outer sizes, the result follows from strides and sizes. It is exact if the indices that the
+//! inner modes reach in an outer mode never add up to the outer mode's size, so that no addition carries into the next
+//! outer mode. Otherwise the result is derived from values and checked at every point.
 
 use super::coalesce::coalesce_modes;
 use super::layout::value_at;

@@ -188,8 +188,8 @@ impl CuteLayout {
     /// The layout with its top-level modes `from..to` grouped into one.
     ///
     /// # Errors
-    /// [`CuteError::TooManyModes`] if the layout has fewer modes or `from` is above `to`, [`CuteError::TooDeep`] if the
-    /// result is nested deeper than [`MAX_DEPTH`](super::MAX_DEPTH).
+    /// [`CuteError::TooManyModes`] if `to` is more than the number of modes, or `from` more than `to`,
+    /// [`CuteError::TooDeep`] if the result is nested deeper than [`MAX_DEPTH`](super::MAX_DEPTH).
     pub fn group(&self, from: usize, to: usize) -> Result<Self, CuteError> {
         let mut modes = self.modes();
         if to > modes.len() || from > to {

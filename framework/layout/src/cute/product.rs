@@ -4,8 +4,9 @@ use super::composition::by_mode;
 use super::divide::{unpack_pair, zip_modes};
 use super::{CuteError, CuteLayout, CuteMode, IntTuple, Tiler, Tree, complement, composition};
 
-/// Repeats a block over the positions of a tiler: `(block, repetition)`, with the block and the positions of its
-/// copies, which do not overlap. A tiler of several modes repeats each mode.
+/// Repeats a block once for each position of a tiler: the result is `(block, repetition)`, and `repetition` maps a
+/// position of the tiler to the offset of the block's copy. Copies at different values of the tiler do not overlap. A
+/// tiler of several modes repeats each mode.
 ///
 /// # Errors
 /// As [`composition`] and [`complement`]; [`CuteError::TooManyModes`] if the tiler has more modes than the block.

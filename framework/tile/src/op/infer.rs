@@ -40,8 +40,9 @@ impl GroupTypes {
 
     /// Returns the types that the expression of a rule gives to a group; `None` if they are not known yet.
     ///
-    /// An operand group has `count` values, all of one type. For a result group, `count` is `None`: it has one value,
-    /// or the types of all values of the group that the expression names.
+    /// An operand group has `count` values, all of one type. For a result group, `count` is `None`: if the expression
+    /// is only the name of a group, the result group has the types of all values of that group; otherwise it has one
+    /// value.
     fn apply_rule(
         &self,
         definition: &Definition,
