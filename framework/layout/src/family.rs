@@ -64,7 +64,7 @@ pub trait Families: Send + Sync {
     fn resolve(&self, spec: &FamilySpec, shape: &[u64], all: &dyn Families) -> Result<Layout, FamilyError>;
 
     /// Typical layouts of these families, from which the conformance suite builds cases; a family without a sample is
-    /// not tested. Empty if no kernel has such a block.
+    /// not tested. Empty if no kernel uses these families in a thread block with the properties `use_case`.
     fn samples(&self, use_case: SampleUse) -> Vec<SampleLayout> {
         let _ = use_case;
         Vec::new()

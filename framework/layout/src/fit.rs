@@ -72,8 +72,8 @@ impl LinearLayout {
         Ok(Self { ins, outs, columns })
     }
 
-    /// The masks of [`LinearLayout::from_output_masks`]: for each out bit, which bits of the packed
-    /// input it is the parity of.
+    /// The masks of [`LinearLayout::from_output_masks`], one for each out bit: the out bit is the parity of the bits of
+    /// the packed input that its mask selects.
     #[must_use]
     pub fn output_masks(&self) -> Vec<(Dim, Vec<u64>)> {
         let row = |bit: u32| self.columns.iter().rev().fold(0, |mask, column| mask << 1 | (column >> bit & 1));

@@ -130,7 +130,7 @@ impl<'a, 'b, 'd> IrCloner<'a, 'b, 'd> {
 
     /// Adds an empty block to the region `copy` for each block of `region` with an index of at least `from`.
     ///
-    /// It binds the blocks and their arguments.
+    /// It binds each block and its arguments to the new block and its arguments.
     pub fn blocks_of(&mut self, region: Region, copy: Region, from: usize) {
         for block in self.from.blocks(region).iter().skip(from) {
             let new_block = self.to.body_mut().add_block();
