@@ -46,7 +46,7 @@ pub enum ListError {
 /// Lists all cases of `groups` for a target, sorted by name.
 ///
 /// # Errors
-/// [`ListError`], a fault of the group's author.
+/// [`ListError`] if two cases have the same name, or a name violates the rules of [`Case::new`].
 pub fn list(groups: &[Box<dyn Group>], context: &Context) -> Result<Vec<Case>, ListError> {
     list_some(groups, context, |_| true)
 }

@@ -106,8 +106,8 @@ fn kind(kind: &FaultKind) -> &'static str {
     }
 }
 
-/// The reason why code was not generated. Code is generated without the interpreter's lock, so that the exception is
-/// made later ([`Refused::raise`]).
+/// The reason why code was not generated. Code is generated without the interpreter's lock, so the exception is made
+/// later ([`Refused::raise`]).
 pub enum Refused {
     /// A plugin cannot be opened.
     Input(String),

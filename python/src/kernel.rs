@@ -30,7 +30,7 @@ impl Kernel {
     }
 }
 
-/// An argument of a launch from Python: the width of a scalar in bits, its bits, and an unused number; or for a pointer
+/// An argument of a launch from Python. For a scalar: its width in bits, its bits, and an unused number. For a pointer:
 /// 0, the offset in bytes, and the index of the buffer.
 type Argument = (u32, u64, usize);
 

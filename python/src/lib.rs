@@ -9,7 +9,7 @@ mod session;
 
 use pyo3::prelude::*;
 use tilewright_plugin::{TablesOnly, VendorTarget, register_targets};
-// Registers its targets.
+// Linking this crate registers Intel's targets.
 use tilewright_intel as _;
 use {tilewright_amd_tables as amd, tilewright_nvidia_tables as nvidia};
 

@@ -24,7 +24,7 @@ pub fn catalogue() -> Result<Catalogue, CatalogueError> {
 /// Reads the same targets as [`catalogue`], with the given search path in place of the environment variable's value.
 ///
 /// # Errors
-/// As [`catalogue`].
+/// A directory is missing or cannot be read, or a file is invalid.
 pub fn catalogue_with(search_path: Option<&OsStr>) -> Result<Catalogue, CatalogueError> {
     let mut catalogue = Catalogue::default();
     for (file, text) in FILES {

@@ -21,7 +21,7 @@ pub struct LayoutCase {
 /// Reads all layouts whose construction is timed.
 ///
 /// # Errors
-/// `layouts.json` is malformed.
+/// `layouts.json` is not JSON, or an entry lacks a name, a valid layout family or a shape.
 pub fn cases() -> Result<Vec<LayoutCase>, Box<dyn Error>> {
     let rows: Vec<serde_json::Value> = serde_json::from_str(include_str!("../layouts.json"))?;
     let case = |row: &serde_json::Value| -> Result<LayoutCase, Box<dyn Error>> {
@@ -46,7 +46,7 @@ pub fn with_all_families<T>(work: impl FnOnce(&dyn Families) -> T) -> T {
 /// Returns the target that the catalogue's file `name` describes, with code generation.
 ///
 /// # Errors
-/// The catalogue has no target of the name, or no plugin based on LLVM serves its architecture.
+/// A target file is invalid, no target has the name, or neither NVIDIA's nor AMD's plugin serves its architecture.
 pub fn target(name: &str) -> Result<Box<dyn Target>, Box<dyn Error>> {
     let catalogue = tilewright_targets::catalogue()?;
     let description = catalogue.get(name)?.clone();

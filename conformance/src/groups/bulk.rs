@@ -48,8 +48,8 @@ pub(super) fn bulk_copy_of(row: &Instruction) -> Option<(Option<TensorMap>, u32)
     Some((map, BULK_COPY_BYTES))
 }
 
-/// Builds four test cases of the instruction `row`, each of which copies one box of the tensor map `map`: inside of the
-/// tensor, across its start, across its end, and beyond its end, along all axes.
+/// Builds four test cases of the instruction `row`. Each case copies one box of the tensor map `map`: a box inside of
+/// the tensor, one across its start, one across its end, and one beyond its end, along all axes.
 pub(super) fn box_cases(row: &Instruction, map: &TensorMap, lanes: u32) -> Result<Vec<TestCase>, CheckFailure> {
     origins(map).map(|origin| box_copy_case(row, map, &origin, lanes, None)).collect()
 }

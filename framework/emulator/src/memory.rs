@@ -129,7 +129,7 @@ impl GlobalMemory {
     /// Writes bytes of a buffer from the host.
     ///
     /// # Errors
-    /// [`MemoryError`]: no such buffer, or bytes beyond its end.
+    /// [`MemoryError`] if the buffer belongs to another memory, or if the range exceeds it.
     pub fn write(&mut self, buffer: Buffer, offset: usize, bytes: &[u8]) -> Result<(), MemoryError> {
         let allocation = self.buffers.get_mut(buffer.0).ok_or(MemoryError::UnknownBuffer)?;
         let range = range(offset, bytes.len(), allocation.bytes.len())?;
@@ -141,7 +141,8 @@ impl GlobalMemory {
     /// Reads bytes of a buffer to the host.
     ///
     /// # Errors
-    /// [`MemoryError`]: no such buffer, bytes beyond its end, or a byte that has not been written.
+    /// [`MemoryError`] if the buffer belongs to another memory, if the range exceeds it, or if a byte has not been
+    /// written.
     pub fn read(&self, buffer: Buffer, offset: usize, bytes: usize) -> Result<&[u8], MemoryError> {
         let allocation = self.buffers.get(buffer.0).ok_or(MemoryError::UnknownBuffer)?;
         let range = range(offset, bytes, allocation.bytes.len())?;
@@ -154,7 +155,7 @@ impl GlobalMemory {
     /// Reads a whole buffer to the host.
     ///
     /// # Errors
-    /// As [`GlobalMemory::read`].
+    /// [`MemoryError`] if the buffer belongs to another memory, or if a byte of it has not been written.
     pub fn read_all(&self, buffer: Buffer) -> Result<&[u8], MemoryError> {
         let allocation = self.buffers.get(buffer.0).ok_or(MemoryError::UnknownBuffer)?;
         self.read(buffer, 0, allocation.bytes.len())
@@ -164,7 +165,7 @@ impl GlobalMemory {
     /// are taken is empty afterwards.
     ///
     /// # Errors
-    /// As [`GlobalMemory::read`].
+    /// [`MemoryError`] if the buffer belongs to another memory, or if a byte of it has not been written.
     pub fn take_stored(&mut self, buffer: Buffer) -> Result<Option<Vec<u8>>, MemoryError> {
         self.read_all(buffer)?;
         let allocation = self.buffers.get_mut(buffer.0).ok_or(MemoryError::UnknownBuffer)?;

@@ -80,7 +80,8 @@ pub struct Emulator<'a> {
 /// Runs a kernel once over a grid, without vendor instructions; `arguments` has one argument for each kernel parameter.
 ///
 /// # Errors
-/// [`Fault`]: an error of the kernel or of its launch.
+/// [`Fault`] if the kernel is invalid, the target cannot launch it, an argument does not match its parameter, an
+/// operation fails, or the run exceeds a limit.
 ///
 /// # Examples
 /// ```
@@ -146,7 +147,8 @@ impl<'a> Emulator<'a> {
     /// parameter.
     ///
     /// # Errors
-    /// [`Fault`]: an error of the kernel or of its launch.
+    /// [`Fault`] if the kernel is invalid, the target cannot launch it, an argument does not match its parameter, an
+    /// operation fails, or the run exceeds a limit.
     pub fn run(
         &self,
         grid: [u32; 3],

@@ -9,7 +9,8 @@ use tilewright_target::{Instruction, Operand, TargetDescription};
 /// Checks the entries of a target's instruction table.
 ///
 /// # Errors
-/// Returns the faulty entry and its fault.
+/// A message that names the entry, if its name is empty or occurs twice, its cycles are negative or not finite, or an
+/// operand has an invalid number of bits or lanes.
 pub(super) fn check_instructions(rows: &[Instruction], target: &TargetDescription) -> Result<(), String> {
     let mut names = HashSet::new();
     for row in rows {
@@ -42,7 +43,7 @@ fn check_operand(operand: &Operand, target: &TargetDescription) -> Result<(), St
 /// Checks that a layout is for a tensor of the requested shape.
 ///
 /// # Errors
-/// Returns the shape that the layout has instead.
+/// A message with both shapes, if they differ.
 pub(super) fn check_layout(layout: &Layout, shape: &[u64]) -> Result<(), String> {
     let outs: Vec<(Dim, u32)> = layout.linear().outs().iter().collect();
     let axes = (0..shape.len()).map(Dim::tensor);

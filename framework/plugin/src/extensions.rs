@@ -10,7 +10,8 @@ use super::plugin_functions::{MOST_ITEMS, text};
 /// it.
 ///
 /// # Errors
-/// The chain violates a rule of the interface.
+/// [`PluginFailure`] if a table of the chain is misaligned or too small, its name is not valid text, or the chain has
+/// no end.
 pub(super) fn find_extension(
     first: *const Extension,
     name: &str,

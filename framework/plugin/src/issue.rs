@@ -8,7 +8,7 @@ use tilewright_target::Instruction;
 ///
 /// # Errors
 /// [`CompileError::Unsupported`] if the target has no instruction of this name, [`CompileError::Invalid`] if the kernel
-/// does not fit it. Both errors have the name.
+/// does not fit it. Both messages contain the name.
 pub fn issued_row<'a>(
     rows: &'a [Instruction],
     name: &str,
@@ -27,7 +27,8 @@ pub fn issued_row<'a>(
 /// Checks that each tensor map in a module's kernels describes a box that the instructions using it can copy.
 ///
 /// # Errors
-/// [`CompileError::Invalid`] that names the kernel, the instruction and the unsupported property.
+/// [`CompileError::Invalid`] if an instruction cannot copy the box of its tensor map; the message contains the kernel's
+/// and the instruction's name.
 pub fn check_maps(rows: &[Instruction], module: &Module) -> Result<(), CompileError> {
     for kernel in &module.kernels {
         for statement in kernel.statements() {

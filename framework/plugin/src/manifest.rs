@@ -57,7 +57,9 @@ impl Manifest {
     /// Reads a manifest and checks that the library it names exists; does not open the library.
     ///
     /// # Errors
-    /// [`LoadError`] that names the manifest or the library.
+    /// [`LoadError::WorldWritable`] if every user may write the manifest, [`LoadError::Version`] if the plugin has
+    /// another major version of the interface, [`LoadError::Manifest`] if the manifest is malformed or the library does
+    /// not exist.
     pub fn read(file: &Path) -> Result<Self, LoadError> {
         let wrong = |message: String| LoadError::Manifest { file: file.to_owned(), message };
         let metadata = fs::metadata(file).map_err(|error| wrong(format!("cannot be read: {error}")))?;

@@ -52,7 +52,9 @@ pub trait Vendor: Send + Sync + 'static {
     /// Compiles a module; see [`Target::compile`].
     ///
     /// # Errors
-    /// [`CompileError`], under the conditions of its variants.
+    /// [`CompileError::Unsupported`] if the target cannot do what the module requires, [`CompileError::Invalid`] if the
+    /// module violates a rule, [`CompileError::Option`] if an option is unknown or has an invalid value, and
+    /// [`CompileError::Backend`] if the code generator fails.
     fn compile(
         description: &TargetDescription,
         rows: &[Instruction],
@@ -131,7 +133,7 @@ impl<V: Vendor> VendorTarget<V> {
     /// requires.
     ///
     /// # Errors
-    /// As [`VendorTarget::new`].
+    /// [`FactoryError::Description`] if the vendor does not serve the architecture.
     pub fn create(description: TargetDescription) -> Result<Box<dyn Target>, FactoryError> {
         Ok(Box::new(Self::new(description)?))
     }

@@ -62,8 +62,8 @@ pub trait Target: Send + Sync {
     /// Compiles all kernels of a verified module.
     ///
     /// # Errors
-    /// [`CompileError`]; its variant names the cause: the target's limits, the module, an option, the code generator or
-    /// the plugin.
+    /// [`CompileError`]: the target cannot do what the module requires, the module violates a rule, an option is
+    /// unknown or has an invalid value, the code generator fails, or the plugin fails. Each of these has a variant.
     fn compile(&self, module: &kernel::Module, options: &CompileOptions) -> Result<Artifact, CompileError>;
 
     /// Opens the devices of this GPU model on this machine; empty if the runtime finds none.

@@ -23,7 +23,7 @@ pub fn file(name: &str) -> PathBuf {
 /// Reads the committed inputs of a fuzz target.
 ///
 /// # Errors
-/// The file is missing, or a line is malformed.
+/// The file is missing or unreadable, or a line is malformed.
 pub fn read(name: &str) -> io::Result<Vec<Vec<u8>>> {
     let lines = fs::read_to_string(file(name))?;
     lines.lines().enumerate().map(|(line, text)| parse(text).ok_or_else(|| wrong(name, line + 1))).collect()

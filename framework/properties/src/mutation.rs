@@ -4,7 +4,7 @@
 use std::ops::Range;
 use tilewright_testkit::seeded_rng::SeededRng;
 
-/// Max length of a mutated input in bytes.
+/// Maximum length of a mutated input in bytes.
 pub const LONGEST: usize = 1 << 14;
 
 /// Numbers at limits of integer types and of typical sizes, as decimal text.

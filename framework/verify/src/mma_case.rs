@@ -24,7 +24,7 @@ use tilewright_target::ElementType;
 /// Creates test cases of the plan's kernels with two or three sets of operands.
 ///
 /// # Errors
-/// [`CheckFailure`]: there is no kernel, or an element type is unknown here.
+/// [`CheckFailure`] if no kernel can be built for the plan, or if this crate does not know an element type.
 pub fn mma_cases<'a>(plan: &MmaPlan, context: impl Into<PlanContext<'a>>) -> Result<Vec<TestCase>, CheckFailure> {
     let context = context.into();
     let tolerance = Tolerance::of(plan, context);

@@ -20,9 +20,9 @@
 //!   sum less than 2^-F; then one rounding follows. In all G ((g + 1) 2^-F + 2^-H + u), or g + 3 for g + 1 with
 //!   interleaving; S as for Aligned.
 //!
-//! Let x be the factor of S in the list. The tolerance is x / (1 - x) times S, which includes second-order errors. An
-//! operand that is a 64-bit integer was rounded once before: one u more. If results are below the normal range, each
-//! rounding may have an error of the minimum subnormal number.
+//! Let x be the error of an item divided by S. The tolerance is x / (1 - x) times S, which includes second-order
+//! errors. An operand that is a 64-bit integer was rounded once before: one u more. If results are below the normal
+//! range, each rounding may have an error of the minimum subnormal number.
 
 use tilewright_plan::mma::{MmaPlan, is_fma_fused};
 use tilewright_plan::movement::PlanContext;

@@ -15,7 +15,7 @@ const ARCHITECTURES: &[&str] = &["null1"];
 tilewright_plugin::register_targets! { plugin: "null", architectures: ARCHITECTURES, create: create }
 tilewright_plugin::export_plugin!();
 
-/// Creates the target that a description, which the host has read from the target file, describes.
+/// Creates a target from its description, which the host has read from the target file.
 fn create(description: TargetDescription) -> Result<Box<dyn Target>, FactoryError> {
     Ok(Box::new(NullTarget { description, instructions: Vec::new() }))
 }

@@ -55,7 +55,8 @@ pub fn instructions(assembly: &str) -> Vec<LocatedInstruction<'_>> {
     found
 }
 
-/// Results of [`check_programs`]: instructions that access global memory, whose source lines were checked.
+/// Results of [`check_programs`]: numbers of programs and of accesses to global memory, and accesses without the line
+/// of a memory operation.
 #[derive(Debug, Default)]
 pub struct Checked {
     pub programs: usize,

@@ -8,7 +8,7 @@ use crate::instruction;
 /// Compiles a module to assembly, the only supported form.
 ///
 /// # Errors
-/// `Unsupported` for an instruction that is not in the table.
+/// `Unsupported` if the module has an instruction that is not in the table.
 pub fn compile(module: &Module, options: &CompileOptions) -> Result<Artifact, CompileError> {
     let rows = [instruction::row().map_err(|error| CompileError::Backend(error.to_string()))?];
     for statement in module.kernels.iter().flat_map(|kernel| kernel.statements()) {

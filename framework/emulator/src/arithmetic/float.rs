@@ -3,7 +3,8 @@
 //!
 //! - In the normal range of `f32`, the first rounding is harmless if it keeps at least 2p + 2 bits (Figueroa, 1995),
 //!   and `f32` has 24.
-//! - Below that range `f32` has fewer bits, but sums are exact: they are multiples of the smallest `bf16`, 2^-133.
+//! - Below that range `f32` has fewer bits, but additions are exact: results are multiples of the smallest `bf16`,
+//!   2^-133.
 //! - Products of `bf16` have 16 bits. A product of at least 2^-134 is exact in `f32`. A smaller one becomes at most
 //!   2^-134, which then rounds to zero, the even neighbour.
 //! - Quotients of `bf16` below that range differ from the midpoint of two neighbours by more than 2^-142, or are equal

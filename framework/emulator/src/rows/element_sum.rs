@@ -25,7 +25,8 @@ impl MmaElement {
     /// Derives the computation from a table row whose operands are in registers or in shared memory.
     ///
     /// # Errors
-    /// A sentence that names what the row lacks, or why the types do not fit.
+    /// A message if the row lacks one of the operands `a`, `b`, `c` and `d`, or if the emulator does not support their
+    /// types.
     pub fn of(row: &Instruction) -> Result<Self, String> {
         let typed = |required: &str| {
             let is_required = |operand: &&Operand| operand.role() == Some(required);

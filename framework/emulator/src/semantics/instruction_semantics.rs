@@ -18,8 +18,8 @@ pub trait InstructionSemantics: Send + Sync {
     /// Reads the operands, accesses memory and sets the results, which are zero at first.
     ///
     /// # Errors
-    /// An error of the kernel: operands that do not match the table row ([`InstructionCall::invalid_use`]), or a memory
-    /// fault, passed on.
+    /// [`LaneFault`] if the operands do not match the table row ([`InstructionCall::invalid_use`]), or if a memory
+    /// access of the instruction is invalid.
     fn execute(&self, call: &mut InstructionCall<'_>) -> Result<(), LaneFault>;
 }
 
@@ -113,7 +113,7 @@ impl<'a> InstructionCall<'a> {
     /// Returns the bits of one element of an operand in one lane.
     ///
     /// # Errors
-    /// There is no such operand, element or lane.
+    /// [`LaneFault`] if the instruction has no such operand, element or lane.
     pub fn operand(&self, operand: usize, element: u32, lane: u32) -> Result<u64, LaneFault> {
         let register = self.register(self.instruction.operands.get(operand), element, lane)?;
         Ok(self.registers[register])
@@ -122,7 +122,7 @@ impl<'a> InstructionCall<'a> {
     /// Sets one element of a result in one lane; bits beyond the element's width are dropped.
     ///
     /// # Errors
-    /// There is no such result, element or lane.
+    /// [`LaneFault`] if the instruction has no such result, element or lane.
     pub fn set_result(&mut self, result: usize, element: u32, lane: u32, bits: u64) -> Result<(), LaneFault> {
         let result_registers = self.instruction.results.get(result);
         let width = result_registers.map_or(0, |(_, ty)| ty.after_wait().element().map_or(ty.bits(), Element::bits));

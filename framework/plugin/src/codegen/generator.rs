@@ -8,7 +8,8 @@ use crate::CompileError;
 /// A code generator for one kernel: it appends code at a current position, like an LLVM `IRBuilder`.
 ///
 /// # Errors
-/// Every method may fail; [`generate`](super::generate) puts the statement in front of the message.
+/// Methods that emit code return [`CompileError`] if the kernel is invalid here or the generator does not support it.
+/// [`generate`](super::generate) puts the statement in front of the message.
 pub trait CodeGenerator {
     /// A value of the generated code, such as an LLVM value.
     type Value: TypedValue;

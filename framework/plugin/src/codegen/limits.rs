@@ -114,7 +114,7 @@ pub fn shared_bytes(kernel: &Kernel) -> Result<u64, CompileError> {
 /// the encodings of tensor maps.
 ///
 /// # Errors
-/// As [`shared_bytes`].
+/// [`CompileError::Invalid`] for an alignment of a shared buffer that is no power of two.
 pub fn kernel_metadata(module: &Module, rows: &[Instruction]) -> Result<Vec<KernelMetadata>, CompileError> {
     let of = |kernel: &Kernel| Ok(KernelMetadata::new(kernel, shared_bytes(kernel)?, rows));
     module.kernels.iter().map(of).collect()

@@ -53,7 +53,7 @@ impl<V: TypedValue> ValueMap<V> {
     /// Returns the generated values of several kernel values.
     ///
     /// # Errors
-    /// As [`ValueMap::get`].
+    /// [`CompileError::Invalid`] if one of them is not in scope.
     pub fn get_all(&self, numbers: &[Value]) -> Result<Vec<V>, CompileError> {
         numbers.iter().map(|&number| self.get(number)).collect()
     }

@@ -95,7 +95,7 @@ impl Functions {
     /// Opens the HIP runtime library and looks up its functions.
     ///
     /// # Errors
-    /// [`DeviceError::NoRuntime`], which names the missing library and its packages.
+    /// [`DeviceError::NoRuntime`] if the library cannot be opened or lacks a function.
     pub(super) fn open() -> Result<Self, DeviceError> {
         // SAFETY: the library's initialisers are the vendor's; the system loader's search path applies.
         let opened = NAMES.iter().find_map(|name| unsafe { Library::new(*name) }.ok());

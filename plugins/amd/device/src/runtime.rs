@@ -13,7 +13,8 @@ use super::hip::HipDevice;
 /// Returns the GPUs of this machine whose architecture is `architecture`, such as `gfx90a`.
 ///
 /// # Errors
-/// [`DeviceError::NoRuntime`] if the runtime library is missing.
+/// [`DeviceError::NoRuntime`] if the runtime library is missing or too old, [`DeviceError::Driver`] if a call of it
+/// fails.
 pub fn devices(architecture: &str) -> Result<Vec<Box<dyn Device>>, DeviceError> {
     let functions = Arc::new(Functions::open()?);
     let mut found: Vec<Box<dyn Device>> = Vec::new();

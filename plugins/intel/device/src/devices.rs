@@ -8,7 +8,8 @@ use super::{level_zero, opencl};
 /// A GPU that both interfaces find is listed twice, under different names.
 ///
 /// # Errors
-/// [`DeviceError::NoRuntime`] if neither is installed, with the missing library.
+/// [`DeviceError::NoRuntime`], with the missing library, if one interface is not installed and the other lists no
+/// device or is not installed either; [`DeviceError::Driver`] if a call of a driver fails.
 pub fn devices(gpu_model: &str) -> Result<Vec<Box<dyn Device>>, DeviceError> {
     match (level_zero::devices(gpu_model), opencl::devices(gpu_model)) {
         (Ok(mut devices), Ok(more)) => {

@@ -51,7 +51,9 @@ struct CompileTarget<'a> {
 /// Compiles all kernels of a module to one SPIR-V artifact.
 ///
 /// # Errors
-/// Returns [`CompileError`]; its variants distinguish invalid modules, unsupported modules, and bugs of this plugin.
+/// [`CompileError::Option`] if the optimisation level is above 3, [`CompileError::Unsupported`] if this plugin or the
+/// target cannot do what the module requires, [`CompileError::Invalid`] if the module violates a rule, and
+/// [`CompileError::Backend`] if no SPIR-V can be built or an installed checker rejects it.
 pub fn compile(
     description: &TargetDescription,
     instructions: &[Instruction],

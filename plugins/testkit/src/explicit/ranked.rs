@@ -1,5 +1,6 @@
-//! Checks the cost model of synthesis against executed counts. If one of two variants of a program has no higher count
-//! than the other, and fewer wavefronts, accesses, barriers or bytes, the model must predict less time for it.
+//! Checks the cost model of synthesis against executed counts. If no count of one variant of a program is higher than
+//! that of another variant, and a count of accesses, barriers or shuffles is lower, the model must predict less time
+//! for it.
 
 use std::fmt::Write;
 

@@ -163,7 +163,8 @@ pub fn loop_and_branch(launch: Launch) -> Kernel {
     k.finish()
 }
 
-/// Returns a kernel that applies every operation to every type that it supports, and stores each result.
+/// Returns a kernel with arithmetic on scalars and vectors of every element type, and with comparisons, selects, casts,
+/// packs and unpacks. It stores each result.
 pub fn everything(launch: Launch) -> Kernel {
     let mut k =
         Builder::new("everything", launch, &[("from", GLOBAL), ("to", GLOBAL), ("scale", Type::Scalar(Element::F16))]);
@@ -238,7 +239,7 @@ fn widths(k: &mut Builder, a: Value, element: Element, keep: &mut impl FnMut(&mu
     }
 }
 
-/// Returns a module with one kernel of each of the functions above, except [`shuffle_xor`].
+/// Returns a module with all kernels above, except that of [`shuffle_xor`].
 pub fn all(launch: Launch) -> Module {
     module(vec![
         copy(launch),

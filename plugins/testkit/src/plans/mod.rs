@@ -149,7 +149,7 @@ pub fn code_moves_what_the_plans_say(target: &dyn Target, lane_bits: u32, reader
     }
 }
 
-/// Checks that the code of the kernels of [`accesses`] performs the planned data movement, and spills no registers.
+/// Checks that the code of the kernels of [`accesses`] performs the planned data movement, without shuffles.
 pub fn accesses_move_what_the_plans_say(target: &dyn Target, lane_bits: u32, reader: &Reader) {
     for (plan, others) in accesses(target, lane_bits) {
         let code = plan.assembly(target);

@@ -1,5 +1,6 @@
 //! The list of 100 layouts for tests of reductions: 20 blocked, 20 of MMA results, 10 of MMA operands, 20 slices of
-//! blocked layouts, 10 slices of MMA results, 10 of MMA operands, and 10 without a layout family.
+//! blocked layouts, 10 slices of layouts of MMA results, 10 slices of layouts of MMA operands, and 10 without a layout
+//! family.
 //!
 //! Table 4 of the Linear Layouts paper counts reductions over this many layouts of each kind, without listing them. The
 //! functions below generate a list by enumerating parameters, for warps of any size; the vendor's tests provide the MMA

@@ -1,8 +1,8 @@
 //! The families `mfma_scale` and `wmma_scale`: register layouts of the scales of one operand of a block-scaled matrix
 //! instruction.
 //!
-//! A tensor of scales has one row for each row of A or column of B; its second axis counts the scale blocks along K.
-//! Along the rows, lanes hold the scales of the rows that they hold of the operand; along K, they do not.
+//! A tensor of scales has one row for each row of A or column of B; its second axis counts the scale blocks along K. A
+//! lane holds scales of the same rows or columns as of the operand, but not of the same part of K.
 
 use tilewright_layout::f2::Columns;
 use tilewright_layout::families::cluster::{TileMode, cluster_layout, extend_to_tensor, row_major, tensor_layout};

@@ -19,7 +19,7 @@ use super::functions::{
 /// Returns the GPUs of this machine whose name or PCI device id matches the model `gpu_model`.
 ///
 /// # Errors
-/// Returns [`DeviceError::NoRuntime`] if the Level Zero loader is not installed.
+/// [`DeviceError::NoRuntime`] if the Level Zero loader is not installed, [`DeviceError::Driver`] if a call of it fails.
 pub(crate) fn devices(gpu_model: &str) -> Result<Vec<Box<dyn Device>>, DeviceError> {
     let functions = Arc::new(Functions::open()?);
     let found = found(&functions)?.into_iter();

@@ -29,7 +29,8 @@ const SPIRV: &str = "SPIR-V_1.3";
 /// Returns the devices that can run code for a GPU model: GPUs with the model's name first, then CPUs.
 ///
 /// # Errors
-/// Returns [`DeviceError::NoRuntime`] if OpenCL or a driver of Intel's is not installed.
+/// [`DeviceError::NoRuntime`] if OpenCL or a driver of Intel's is not installed, [`DeviceError::Driver`] if a call
+/// fails.
 pub(crate) fn devices(gpu_model: &str) -> Result<Vec<Box<dyn Device>>, DeviceError> {
     let mut found: Vec<Found> = found()?.into_iter().filter(|device| device.serves(gpu_model)).collect();
     found.sort_by_key(|device| device.is_processor);

@@ -34,7 +34,7 @@ pub(super) fn operand(spec: &FamilySpec, is_left: bool, shape: &[u64]) -> Result
         (Dim::REGISTER, height / rows, row),
         (Dim::REGISTER, blocks, column),
     ];
-    // For both operands, tiles repeat along the columns (down the rows) first, then along a row.
+    // For both operands, tiles repeat along the last axis but one first, then along the last axis.
     let mut order = row_major(rank);
     order.swap(0, 1);
     let warp_order = row_major(rank);

@@ -12,7 +12,7 @@ use super::driver_error::failed;
 /// Returns the GPUs of this machine whose name and compute capability match the target's.
 ///
 /// # Errors
-/// [`DeviceError::NoRuntime`] without a driver; [`DeviceError::Driver`] if it fails.
+/// [`DeviceError::NoRuntime`] if no driver is installed, [`DeviceError::Driver`] if a call of the driver fails.
 pub(crate) fn devices(target: &TargetDescription) -> Result<Vec<Box<dyn Device>>, DeviceError> {
     // SAFETY: opens `libcuda`, whose initializers every CUDA program runs.
     if !unsafe { sys::is_culib_present() } {
