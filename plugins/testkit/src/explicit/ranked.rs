@@ -1,5 +1,5 @@
-//! Checks the cost model of synthesis against executed counts. If no count of one variant of a program is higher than
-//! that of another variant, and a count of accesses, barriers or shuffles is lower, the model must predict less time
+//! Checks the cost model of synthesis against executed counts of pairs of variants. If no count is higher for one
+//! variant than for the other, and a count of accesses, barriers or shuffles is lower, the model must predict less time
 //! for it.
 
 use std::fmt::Write;

@@ -239,7 +239,7 @@ fn widths(k: &mut Builder, a: Value, element: Element, keep: &mut impl FnMut(&mu
     }
 }
 
-/// Returns a module with all kernels above, except that of [`shuffle_xor`].
+/// Returns a module with all kernels above except `exchange_xor`.
 pub fn all(launch: Launch) -> Module {
     module(vec![
         copy(launch),

@@ -16,7 +16,8 @@ pub struct Planned {
     /// Maximum bits that the stores in the code's text may have. If replicas share the stores, a code generator may
     /// emit each replica's share in a separate branch.
     most_stored: u64,
-    /// Minimum bits that the code may load. A code generator drops unused loads, such as that of a scan's last total.
+    /// Minimum bits that the code may load. A code generator drops unused loads, such as the load of a scan's last
+    /// total.
     loaded_lower_bound: u64,
 }
 
