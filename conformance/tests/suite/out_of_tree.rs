@@ -156,8 +156,8 @@ fn a_plugin_that_breaks_while_it_compiles_is_the_outcome_of_the_case() {
     }
 }
 
-/// The tutorial's target described in plain C gives the same: hosts see the same instruction and the same layout, and
-/// use them in dots.
+/// The tutorial's target, defined in plain C, does not differ for hosts: they see the same instruction and the same
+/// layout, and use them in dots.
 #[test]
 fn the_target_defined_in_c_is_the_same() {
     let (c, rust) = (outside("loom-c"), outside("loom-beside"));

@@ -108,7 +108,7 @@ pub fn check_known_answers_are_right_of_every_plugin(known: Answers) {
         let name = case["name"].as_str().expect("a name");
         assert!(passed(name), "no plugin serves {name}");
     }
-    // The answers of the plugins alone.
+    // Groups whose answers come from the plugins, not from the suite.
     for name in ["families/answers/dot_operand-of-amd_mfma", "families/answers/nvmma_shared"] {
         assert!(passed(name), "{name}");
     }
@@ -135,7 +135,7 @@ fn programs_do_what_they_must_on_every_plugin() {
     let cases = stdout.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
     let cases: Vec<_> = cases.filter(|event| event["event"] == "case").collect();
     assert!(cases.len() >= 100, "{}", cases.len());
-    // Attention of 128 rows keeps larger accumulators than a lane of sixteen has registers for.
+    // If a warp has 16 lanes, a lane has too few registers for the accumulators of attention over 128 rows.
     let is_too_large = |case: &Value| {
         let detail = case["detail"].as_str().unwrap_or_default();
         case["status"] == "unsupported" && case["target"] == "max1550" && detail.contains("registers of 128")

@@ -122,7 +122,7 @@ fn missing_elements_are_detected() {
         "families/definition/tile-d",
         "families/slices/tile-d",
         "operands/multiply.8x8x4/d",
-        // A layout that lacks elements has no map from one of the whole tensor.
+        // A layout that lacks elements cannot be reached by a map from a layout of the whole tensor.
         "algebra/witness/tile-d",
     ];
     let failing = failing(Flaw::LosesRows);
@@ -363,7 +363,8 @@ fn instructions_compute_mmas_and_moves_on_the_emulator() {
     for name in ["meaning/multiply.8x8x4", "meaning/load.8x16"] {
         assert_eq!(verdicts[name], Verdict::pass(Level::Emulated), "{name}");
     }
-    // This target has no code for any instruction, and the reason is not that the name is in no table.
+    // This target generates no code for any instruction, but it knows the names of its table, unlike the last name
+    // here.
     for name in ["code/multiply.8x8x4", "code/load.8x16"] {
         assert_eq!(verdicts[name].status, Status::Unsupported, "{name}");
     }

@@ -92,7 +92,7 @@ fn a_map_follows_from_other_parameters() {
     assert_eq!(found.end(&map(SWIZZLE)), Ok(640));
     assert!(tensor(80, 650).unwrap_err().to_string().contains("a buffer of 650 bytes"));
     assert!(tensor(0, 640).unwrap_err().to_string().contains("strides [1, 0]"));
-    // Sizes of their own leave the strides and the size of the buffer free.
+    // If the sizes are given, strides and the size of the buffer need not follow from each other.
     let sizes = vec![ElementStride::Parameter(1), ElementStride::Number(3)];
     let strides = vec![ElementStride::Number(1), ElementStride::Number(96)];
     let sized = DerivedTensorMap { pointer: 0, strides, sizes };

@@ -1,4 +1,4 @@
-//! Triton Bespoke Layouts: the result of one 16x16x16 matrix instruction, plain and
+//! Layouts of the document "Triton Bespoke Layouts": the result of one 16x16x16 matrix instruction, plain and
 //! transposed, and the operands of a 64x64x64 dot with eight adjacent elements of K.
 
 use tilewright_amd_tables::families::AmdFamilies;

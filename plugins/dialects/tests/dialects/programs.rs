@@ -35,7 +35,7 @@ fn no_dialect_replaces_operations_of_another() {
     assert_eq!(all().iter().len(), known + alone);
 }
 
-/// Each rule of the sets is one that some row names, and no two have one name.
+/// Some row of a dialect file names each rule of the sets, and no two rules have the same name.
 #[test]
 fn rows_name_every_rule() {
     let dialects = all();

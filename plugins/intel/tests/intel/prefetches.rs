@@ -84,7 +84,7 @@ fn proven(plan: &PrefetchPlan, distance: PrefetchDistance) -> Result<tilewright_
     prefetch_case(plan, 16, distance, context(&target)).and_then(|case| check_emulated(&case, context(&target)))
 }
 
-/// Checks that all bytes of a matrix that ends within the last tile are prefetched, and no byte beyond the matrix.
+/// Checks that all bytes of a matrix of three tiles are prefetched, with and without padding between its rows.
 #[test]
 fn every_byte_is_prefetched_before_it_is_loaded() {
     let target = target("max1550");

@@ -19,7 +19,7 @@ const HEAD: &str = r#"#rows = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWa
 #smem = #ttg.shared_memory
 "#;
 
-/// Returns a program for clusters of so many blocks of four warps.
+/// Returns a program for clusters of `blocks` blocks of four warps.
 fn program(blocks: u32, parameters: &str, statements: &str) -> String {
     let parameters: Vec<String> = parameters
         .split(' ')

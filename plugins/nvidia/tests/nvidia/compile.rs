@@ -107,7 +107,8 @@ fn loop_kernel(offsets: &[u32], words: u32) -> Kernel {
     tilewright_kernel::text::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}")).kernels.remove(0)
 }
 
-/// Checks that `ptxas` may keep several loads of an iteration in flight: 65,536 registers for lanes of 128 registers.
+/// Checks that a loop with several loads, unless it carries many words, states four resident blocks: a lane may then
+/// have 128 of the 65,536 registers, and `ptxas` may keep the loads in flight.
 #[test]
 fn loops_with_several_loads_state_their_resident_blocks() {
     for (offsets, words, blocks) in [

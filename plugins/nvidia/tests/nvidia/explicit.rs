@@ -77,8 +77,7 @@ fn attention_converts_nothing() {
 }
 
 /// Checks that programs stay correct if stages of synthesis are disabled, as in the ablations of the Hexcute paper,
-/// section
-/// 7.5.
+/// section 7.5.
 #[test]
 fn synthesis_stages_can_be_disabled() {
     let target = target("a100");

@@ -151,8 +151,8 @@ impl Tiles {
     }
 }
 
-/// Pointers of rows and columns whose strides are unknown are one base in the loop, and give the elements that the
-/// program names.
+/// For tiles whose rows and columns have unknown strides, a loop carries one base pointer and loads the elements that
+/// the program addresses.
 #[test]
 fn a_loop_carries_one_base_of_strided_tiles() {
     const POINTERS: &str = "%row = tt.addptr %base, %by_row : PTR, INT

@@ -193,9 +193,9 @@ module attributes {{\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = 4 : i32, \"t
     )
 }
 
-/// Checks that operands which do not pass through shared memory are loaded one iteration ahead, into registers that the
-/// loop carries, without a barrier; not if one stage is requested. With three stages, the operand whose loads are as wide
-/// as copies is copied two iterations ahead.
+/// Checks that operands that do not pass through shared memory are loaded one iteration ahead, into registers that the
+/// loop carries, without a barrier. If one stage is requested, they are not. With three stages, the operand whose loads
+/// are as wide as copies is copied two iterations ahead.
 #[test]
 fn operands_in_registers_are_prefetched() {
     let number = |index: usize| (index * 5 + index / 7) as i32 % 7 - 3;

@@ -63,7 +63,7 @@ fn last_buffer(name: &str, text: &str, inputs: &[Vec<u8>], output: usize) -> Vec
     let given: Vec<_> = inputs.iter().cloned().map(Given::Bytes).chain([Given::Empty(output)]).collect();
     let (left, _) = run_block(&target, &kernel, &given, &[]).unwrap_or_else(|fault| panic!("{fault}"));
     let shape = Shape { warps: 4, grid: [1; 3], shared_bytes: kernel.shared_bytes() };
-    // With an assembler at hand, the object is what it makes of the PTX.
+    // If an assembler is installed, it makes the object from the PTX.
     let options = CompileOptions { emit: vec![Emit::Assembly, Emit::Object], ..CompileOptions::default() };
     let artifact = target.compile(&Module { kernels: vec![kernel] }, &options).unwrap();
     let ptx = artifact.text(Emit::Assembly).unwrap();
@@ -88,7 +88,7 @@ fn bytes(numbers: impl IntoIterator<Item = f32>) -> Vec<u8> {
     numbers.into_iter().flat_map(f32::to_le_bytes).collect()
 }
 
-/// A slice of columns is the part of the tensor there, also if it begins at no multiple of its size.
+/// A slice of columns has the tensor's elements in these columns, even if its first column is no multiple of its size.
 #[test]
 fn slices_of_tensor_memory_are_parts_of_the_tensor() {
     let matrix: Vec<f32> = (0..128 * 128).map(|at| at as f32).collect();
@@ -286,7 +286,7 @@ fn scaled_mmas_apply_scales_from_tensor_memory() {
     }
 }
 
-/// Operands of e2m1 share bytes along K.
+/// Elements of e2m1 operands share bytes along K.
 #[test]
 fn scaled_mmas_of_four_bits_share_bytes_along_k() {
     let statements = [

@@ -53,7 +53,7 @@ fn compare_warpgroup_mma(atom: &Value, [a, _, c]: &[Option<LinearLayout>; 3]) ->
     let result = mma(3, &[4, 1], &[16, shape[1], shape[2]]);
     let what = atom["name"].to_string();
     same(&family(&spec(&result), &[64, shape[1]]), Some(&of_warps(c)), &what);
-    // For an operand in shared memory each thread has all of it.
+    // If operand A is in shared memory, the published layout gives each thread all of it.
     let (Some(a), Some(element)) = (a, atom["val_types"]["A"].as_str().and_then(element)) else { return 1 };
     if a.sublayout_is_zero(&[Dim::LANE], &[Dim::tensor(0), Dim::tensor(1)]).expect("its dims") {
         return 1;

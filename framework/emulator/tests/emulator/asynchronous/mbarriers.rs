@@ -125,11 +125,11 @@ const BLOCK_BARRIER: &str = "barrier block all\n";
 #[test]
 fn the_bytes_of_an_invalidated_mbarrier_are_reusable() {
     let used = format!("{MAKE} if %14 {{ mbarrier_arrive %8, 0\n yield }} else {{ yield }}\n mbarrier_wait %8, %10\n");
-    // As another mbarrier, in a new first phase.
+    // The bytes can become another mbarrier, in a new first phase.
     let reused =
         format!("{used}{BLOCK_BARRIER}{END}{}{}", MAKE.replace("mbarrier_init %7, 1", ""), &used[MAKE.len()..]);
     passes(2, &reused);
-    // As data.
+    // The bytes can hold data.
     let stored = "if %14 { store %8, %2 align 4\n yield } else { yield }\n barrier block all\n";
     passes(2, &format!("{used}{BLOCK_BARRIER}{END}{stored} %20: i32 = load %8 align 4\n store %9, %20 align 4"));
     // A warp that only arrived may have another warp invalidate it, as the wait orders the arrival.
