@@ -89,7 +89,7 @@ impl Environment {
     /// determine the meaning of case names.
     ///
     /// # Errors
-    /// A message that names the difference.
+    /// A message if the suite, an option, a target or a plugin differs; it names the difference.
     pub(crate) fn agrees(&self, other: &Self) -> Result<(), String> {
         let differ = |what: &str, one: &str, two: &str| Err(format!("{what} is {one} in one and {two} in the other"));
         if self.suite != other.suite {

@@ -16,7 +16,8 @@ use super::test_case::{Legend, TestBuffer, TestCase, TestLaunch};
 /// [`check_emulated`] does so without a compiler and a device.
 ///
 /// # Errors
-/// [`CheckFailure`]: the first failure.
+/// [`CheckFailure`] if the kernel is invalid or is not compiled, the arguments do not match its parameters, the device
+/// does not run it, or a buffer or count differs.
 pub fn check(case: &TestCase, target: &dyn Target, device: &mut dyn Device) -> Result<Launched, CheckFailure> {
     let module = verified(case, target.instructions())?;
     // Devices load the object, or, if they execute text, the assembly.
@@ -28,7 +29,8 @@ pub fn check(case: &TestCase, target: &dyn Target, device: &mut dyn Device) -> R
 /// description and its instruction table.
 ///
 /// # Errors
-/// [`CheckFailure`]: the first failure.
+/// [`CheckFailure`] if the kernel is invalid, the arguments do not match its parameters, the run has a fault, or a
+/// buffer or count differs.
 ///
 /// # Examples
 /// ```
@@ -57,7 +59,7 @@ pub fn check_emulated<'a>(case: &TestCase, context: impl Into<PlanContext<'a>>) 
 /// Checks cases on the emulator one after another; returns the report of the first.
 ///
 /// # Errors
-/// [`CheckFailure`]: the first failure.
+/// [`CheckFailure`] of the first case that fails, under the conditions of [`check_emulated`]; also if `cases` is empty.
 pub fn check_all_emulated<'a>(
     cases: &[TestCase],
     context: impl Into<PlanContext<'a>>,
@@ -70,7 +72,8 @@ pub fn check_all_emulated<'a>(
 /// Loads compiled code to a device, runs the launch, and compares every buffer and the device's counts.
 ///
 /// # Errors
-/// [`CheckFailure`]: the first failure.
+/// [`CheckFailure`] if the arguments do not match the kernel's parameters, the device does not run it, or a buffer or
+/// count differs.
 pub fn check_launch(
     launch: &TestLaunch,
     artifact: &Artifact,
@@ -83,7 +86,7 @@ pub fn check_launch(
 /// inputs.
 ///
 /// # Errors
-/// [`CheckFailure`]: the first failure.
+/// [`CheckFailure`] if the device does not run the kernel, or if a buffer or count differs.
 pub fn check_loaded(launch: &TestLaunch, loaded: &mut LoadedLaunch<'_>) -> Result<Launched, CheckFailure> {
     let launched = loaded.run()?;
     let left = loaded.read()?;

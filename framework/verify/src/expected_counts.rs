@@ -58,7 +58,8 @@ impl ExpectedCounts {
     /// Compares the predictions with the counts of a device; a device that does not count passes.
     ///
     /// # Errors
-    /// [`CheckFailure`]: the first difference.
+    /// [`CheckFailure::Counts`] if a count differs, [`CheckFailure::Bound`] if one is below its lower bound, and
+    /// [`CheckFailure::Transactions`] if a number of sectors differs.
     pub fn check(&self, launched: &Launched) -> Result<(), CheckFailure> {
         let Some(counts) = launched.counts else { return Ok(()) };
         let mut executed = (self.compared)(counts);

@@ -24,7 +24,8 @@ use tilewright_target::{
 /// the instruction table of `context`.
 ///
 /// # Errors
-/// [`CheckFailure::Row`]: the row is incomplete or contradictory.
+/// [`CheckFailure::Row`] if the row is incomplete or contradictory, or is a prefetch; [`CheckFailure::Invalid`] if the
+/// kernel that issues the instruction violates a rule.
 pub fn instruction_case<'a>(row: &Instruction, context: impl Into<PlanContext<'a>>) -> Result<TestCase, CheckFailure> {
     let context = context.into();
     let kernel = issue_kernel("issue", row, context)?;
@@ -49,7 +50,7 @@ pub fn instruction_case<'a>(row: &Instruction, context: impl Into<PlanContext<'a
 /// Checks one issue of an instruction on the emulator, with no other rows in the table.
 ///
 /// # Errors
-/// [`CheckFailure`]: the first failure of the row or of the emulator.
+/// [`CheckFailure`] if the row is incomplete or contradictory, the run has a fault, or a result differs.
 pub fn check_row(row: &Instruction, target: &TargetDescription) -> Result<RunReport, CheckFailure> {
     let context = PlanContext::new(target).with_instructions(std::slice::from_ref(row));
     check_emulated(&instruction_case(row, context)?, context)

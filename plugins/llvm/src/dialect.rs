@@ -202,7 +202,8 @@ pub trait Dialect {
     /// Emits a math function on scalars for which the target has a hardware instruction.
     ///
     /// # Errors
-    /// [`CompileError::Unsupported`] for other functions, which must be expanded to kernel IR before.
+    /// [`CompileError::Unsupported`] if the target has no instruction for the function; it must then be expanded to
+    /// kernel IR before.
     fn math<'ctx>(
         &self,
         emit: &Emitter<'_, 'ctx>,
@@ -251,9 +252,10 @@ pub trait Dialect {
         None
     }
 
-    /// Emits a copy of `divisor` whose value LLVM does not know. LLVM leaves division by zero, and a signed quotient
-    /// that overflows, undefined; with an unknown divisor it cannot derive anything from that. Returns `None` if the
-    /// hardware's division may be undefined for these operands too, so that the caller has to avoid them.
+    /// Emits a copy of `divisor` whose value LLVM does not know. LLVM assumes that a divisor is not zero and that a
+    /// signed quotient does not overflow; if it does not know the divisor, it cannot simplify code by this assumption.
+    /// Returns `None` if the hardware's division may be undefined for these operands too, so that the caller has to
+    /// avoid them.
     ///
     /// # Errors
     /// [`CompileError`] if the target cannot emit the operation.

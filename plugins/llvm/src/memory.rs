@@ -135,8 +135,8 @@ impl<'ctx> Body<'_, 'ctx> {
         Ok(is_aligned.then_some(PredicatedAccess { space, pointer, offset: access.offset, predicate, ty }))
     }
 
-    /// Emits the memory access that `access` emits, so that it executes only if the predicate is true (or `None`). The
-    /// result is `other` otherwise.
+    /// Emits the memory access that `access` emits, so that it executes only if the predicate is true or `None`. If the
+    /// predicate is false, the result is `other`.
     fn or_other(
         &self,
         predicate: Option<Value>,

@@ -181,7 +181,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
     /// narrower values are zero-extended.
     ///
     /// # Errors
-    /// [`CompileError::Backend`] for other values.
+    /// [`CompileError::Backend`] if the value has another width or type.
     pub fn to_word(&self, value: BasicValueEnum<'ctx>) -> Result<BasicValueEnum<'ctx>, CompileError> {
         let bits = match value.get_type() {
             BasicTypeEnum::IntType(ir_type) => ir_type.get_bit_width(),

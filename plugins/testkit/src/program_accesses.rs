@@ -115,7 +115,7 @@ pub struct BoolProgram {
     pub stores: &'static [u32],
     pub triton_loads: &'static [u32],
     pub triton_stores: &'static [u32],
-    /// Why the program has more accesses than Triton's code; empty if it has not.
+    /// The reason why the program has more accesses than Triton's code; empty if it has no more.
     pub reason: &'static str,
 }
 

@@ -88,7 +88,7 @@ impl CaseElement {
     /// Parses the name of an element type.
     ///
     /// # Errors
-    /// [`CaseElementError::Unknown`] with all names.
+    /// [`CaseElementError::Unknown`] if no element type has this name.
     pub fn named(name: &str) -> Result<Self, CaseElementError> {
         let found = NAMES.iter().find(|(known, _)| *known == name).map(|(_, element)| *element);
         found.ok_or_else(|| CaseElementError::Unknown { name: name.to_owned() })

@@ -71,7 +71,7 @@ impl ProgramCase {
     /// Reads a case through `open`, which returns the contents of a file.
     ///
     /// # Errors
-    /// As [`ProgramCase::read`].
+    /// [`CaseError`] if a file cannot be read or is not JSON, or a field is missing or invalid.
     pub fn read_from(file: &Path, open: Open<'_>) -> Result<Self, CaseError> {
         let source = Source { file, folder: file.parent().unwrap_or(Path::new("")), open };
         let case: CaseFile = source.parse()?;

@@ -13,7 +13,7 @@ use tilewright_lower::registers::{memory_integer, row_major_addresses};
 /// be outside of the matrix; elements outside are zero.
 ///
 /// # Errors
-/// [`MovementError`]: elements that cannot be stored.
+/// [`MovementError`] if no element has this width, or if the store of the tile cannot be planned.
 pub fn block_load_kernel(
     (layout, loads): (&LinearLayout, &BlockLoadPlan),
     at: [i32; 2],

@@ -18,7 +18,7 @@ use tilewright_lower::registers::{memory_integer, row_major_addresses};
 /// processes one chunk of K at a time, several in a loop.
 ///
 /// # Errors
-/// [`MovementError`]: elements that cannot be loaded, layouts that the target does not support.
+/// [`MovementError`] if operands cannot be loaded, or if the target does not support a layout.
 pub fn mma_kernel(plan: &MmaPlan, accumulates: bool, context: PlanContext<'_>) -> Result<Kernel, MovementError> {
     let [of_a, of_b] = plan.operand_loads(context)?;
     let [scale_a, scale_b] = plan.scale_loads(context)?;

@@ -33,8 +33,8 @@ impl PrefetchDistance {
 /// Parameters are pointers to global memory with the same pitch: the matrix and the copy.
 ///
 /// # Errors
-/// [`MovementError`]: elements that cannot be loaded, a lane count that the target does not support, or a pitch that is
-/// no power of two, which these loads do not support.
+/// [`MovementError`] if no element has this width, the target has no warps of `lanes` lanes, or the pitch is no power
+/// of two.
 pub fn prefetched_kernel(
     prefetch: &PrefetchPlan,
     lanes: u32,

@@ -48,7 +48,7 @@ pub fn add(builder: &mut FunctionBuilder<'_>, earlier: &[Value], later: &[Value]
 /// result, as in [`tilewright_lower::program_kernel`].
 ///
 /// # Errors
-/// [`LowerError`]: the plan is not for these tensors, or no element has one of these widths.
+/// [`LowerError`] if the plan is not for these tensors, or if no element has one of these widths.
 pub fn reduction_kernel(
     (src, axis): (&LinearLayout, Dim),
     element_bits: &[u32],
@@ -80,7 +80,7 @@ pub fn reduction_kernel(
 /// registers; its parameters are those of [`reduction_kernel`].
 ///
 /// # Errors
-/// As [`reduction_kernel`].
+/// [`LowerError`] if the plan is not for these tensors, or if no element has one of these widths.
 pub fn scan_kernel(
     (src, axis): (&LinearLayout, Dim),
     element_bits: &[u32],
@@ -109,7 +109,7 @@ pub fn scan_kernel(
 /// [`tilewright_lower::program_kernel`].
 ///
 /// # Errors
-/// As [`reduction_kernel`].
+/// [`LowerError`] if the plan is not for these tensors, or if no element has this width.
 pub fn gather_kernel(
     ([src, indices], axis): ([&LinearLayout; 2], Dim),
     element_bits: u32,

@@ -55,7 +55,7 @@ impl BlockTile<'_> {
 /// the matrix' origin.
 ///
 /// # Errors
-/// [`CheckFailure::Movement`]: the loads are not for this tile.
+/// [`CheckFailure::Movement`] if no element has this width, or if the store of the tile cannot be planned.
 pub fn block_load_case<'a>(
     tile: &BlockTile<'_>,
     loads: &BlockLoadPlan,

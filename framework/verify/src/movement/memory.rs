@@ -15,7 +15,7 @@ use crate::test_case::{TestCase, input};
 /// equal the plan's, except those of reading memory out.
 ///
 /// # Errors
-/// [`CheckFailure::Movement`]: the plan is not for these layouts.
+/// [`CheckFailure::Movement`] if no element has this width.
 pub fn store_case(
     layout: &LinearLayout,
     memory: &MemoryLayout,
@@ -40,7 +40,7 @@ pub fn store_case(
 /// must equal the plan's, except those of filling memory.
 ///
 /// # Errors
-/// As [`store_case`].
+/// [`CheckFailure::Movement`] if no element has this width.
 pub fn load_case(
     layout: &LinearLayout,
     memory: &MemoryLayout,
@@ -65,7 +65,7 @@ pub fn load_case(
 /// each access touches.
 ///
 /// # Errors
-/// As [`store_case`].
+/// [`CheckFailure::Movement`] if no element has this width.
 pub fn copy_case(
     layout: &LinearLayout,
     element_bits: u32,

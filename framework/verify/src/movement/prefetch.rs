@@ -16,7 +16,8 @@ use crate::test_case::{Legend, TestCase, changed, input};
 /// rows is not copied.
 ///
 /// # Errors
-/// [`CheckFailure::Movement`]: the plan is not for these lanes.
+/// [`CheckFailure::Movement`] if the tiles cannot be loaded by this number of lanes, or if the pitch is no power of
+/// two.
 pub fn prefetch_case<'a>(
     prefetch: &PrefetchPlan,
     lanes: u32,

@@ -18,7 +18,7 @@ use crate::test_case::{TestCase, input};
 /// Creates a test of a conversion: every register must hold the element of its layout.
 ///
 /// # Errors
-/// [`CheckFailure::Movement`]: the plan is not for these layouts.
+/// [`CheckFailure::Lower`] if the plan is not for these layouts, or if no element has this width.
 pub fn conversion_case<'a>(
     [src, dst]: [&LinearLayout; 2],
     element_bits: u32,
@@ -34,7 +34,7 @@ pub fn conversion_case<'a>(
 /// here sequentially.
 ///
 /// # Errors
-/// As [`conversion_case`].
+/// [`CheckFailure::Lower`] if the plan is not for these tensors, or if no element has one of these widths.
 pub fn reduction_case<'a>(
     (src, axis): (&LinearLayout, Dim),
     element_bits: &[u32],
@@ -50,7 +50,7 @@ pub fn reduction_case<'a>(
 /// + b`, which are composed, so that the order matters.
 ///
 /// # Errors
-/// As [`conversion_case`].
+/// [`CheckFailure::Lower`] if the plan is not for these tensors, or if no element has one of these widths.
 pub fn scan_case<'a>(
     (src, axis): (&LinearLayout, Dim),
     element_bits: &[u32],
@@ -66,7 +66,7 @@ pub fn scan_case<'a>(
 /// conflicts depend on the indices.
 ///
 /// # Errors
-/// As [`conversion_case`].
+/// [`CheckFailure::Lower`] if the plan is not for these tensors, or if no element has this width.
 pub fn gather_case<'a>(
     ([src, indices], axis): ([&LinearLayout; 2], Dim),
     element_bits: u32,

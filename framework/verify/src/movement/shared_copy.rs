@@ -17,7 +17,7 @@ use crate::test_case::{TestCase, input};
 /// and loads of the offsets.
 ///
 /// # Errors
-/// [`CheckFailure::Movement`]: the plan is not for this memory.
+/// [`CheckFailure::Movement`] if no element has this width, or if the pipeline has fewer tensors than buffers, or none.
 pub fn shared_copy_case<'a>(
     copy: &AsyncCopyPlan,
     memory: &MemoryLayout,

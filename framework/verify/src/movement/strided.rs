@@ -14,7 +14,7 @@ use crate::test_case::{Legend, TestCase, changed, input};
 /// `planned`: whether the accesses were planned with these strides; otherwise sectors are not compared.
 ///
 /// # Errors
-/// [`CheckFailure::Movement`]: the accesses are not for this layout.
+/// [`CheckFailure::Movement`] if no element has this width.
 pub fn strided_copy_case(
     layout: &LinearLayout,
     tensor: &StridedTensor,

@@ -19,7 +19,7 @@ use crate::test_case::{Legend, TestCase, changed, input};
 /// their origins down by this many elements along every axis, so that some are partly outside.
 ///
 /// # Errors
-/// [`CheckFailure::Movement`]: the plan is not for this memory.
+/// [`CheckFailure::Movement`] if no element has this width, or if the pipeline has fewer tiles than buffers, or none.
 pub fn tensor_copy_case<'a>(
     copy: &TensorCopy,
     memory: &MemoryLayout,

@@ -260,7 +260,7 @@ impl Functions {
     /// Opens the loader and looks up its functions.
     ///
     /// # Errors
-    /// [`DeviceError::NoRuntime`] with the missing library and how to install it.
+    /// [`DeviceError::NoRuntime`] if the library cannot be opened or lacks a function.
     pub(super) fn open() -> Result<Self, DeviceError> {
         // SAFETY: the library's initialisers are the loader's; it is found by the system's loader.
         let opened = unsafe { Library::new("libze_loader.so.1") };

@@ -10,7 +10,7 @@ use crate::program::Program;
 /// Executes a program over a grid and returns the counts of the launch.
 ///
 /// # Errors
-/// Returns the first fault; the launch ends there.
+/// [`DeviceFault`] if an operation of the program is invalid; the launch ends at the first.
 pub(crate) fn run(
     program: &Program,
     launch: &Launch<'_>,
