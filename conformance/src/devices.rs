@@ -23,7 +23,7 @@ impl TestedDevice {
     /// Returns the name of the selected device of the target.
     ///
     /// # Errors
-    /// [`DeviceError`] if the target has no such device.
+    /// [`DeviceError`] if the target's devices cannot be opened, or if none has the requested name.
     pub fn name(&self, target: &dyn Target) -> Result<String, DeviceError> {
         self.with_device(target, |device| device.name())
     }
@@ -31,7 +31,8 @@ impl TestedDevice {
     /// Calls `work` with the target's selected device, which is opened if necessary.
     ///
     /// # Errors
-    /// [`DeviceError`] if the target has no such device. An error of `work` is part of its own result.
+    /// [`DeviceError`] if the target's devices cannot be opened, or if none has the requested name. An error of `work`
+    /// is part of its own result.
     pub fn with_device<T>(
         &self,
         target: &dyn Target,

@@ -120,7 +120,8 @@ impl Kept {
     /// outcome that fails the run is kept, so that no failure is lost.
     ///
     /// # Errors
-    /// As [`Kept::read`]; also [`KeptError::Disagree`] if the runs used different suites, targets, plugins or seeds.
+    /// [`KeptError`] if a file cannot be read, has an invalid line or has no results, or if the runs used different
+    /// suites, targets, plugins or seeds.
     pub fn merge(files: &[PathBuf]) -> Result<Self, KeptError> {
         let mut all = Self::default();
         for file in files {

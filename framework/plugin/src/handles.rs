@@ -56,7 +56,8 @@ impl<Memory, Code> HandleTable<Memory, Code> {
     /// tensor.
     ///
     /// # Errors
-    /// [`DeviceError::BadLaunch`] if the tensor is inconsistent, otherwise as [`Self::memory`].
+    /// [`DeviceError::BadBuffer`] if the buffer is unknown or too small, [`DeviceError::BadLaunch`] if the tensor is
+    /// inconsistent.
     pub fn tensor(&self, given: &TensorMapBinding<DeviceBuffer>, map: &TensorMap) -> Result<&Memory, DeviceError> {
         let end = given.end(map).map_err(|error| DeviceError::BadLaunch(error.to_string()))?;
         self.memory(given.buffer, 0, end)

@@ -65,7 +65,7 @@ pub trait Vendor: Send + Sync + 'static {
     /// Opens the target's devices; see [`Target::devices`].
     ///
     /// # Errors
-    /// [`DeviceError::NoRuntime`] if the vendor's runtime is missing; other variants if it fails.
+    /// [`DeviceError::NoRuntime`] if the vendor's runtime is missing, [`DeviceError::Driver`] if it fails.
     fn devices(description: &TargetDescription, rows: &[Instruction]) -> Result<Vec<Box<dyn Device>>, DeviceError>;
 }
 

@@ -69,7 +69,8 @@ pub trait Target: Send + Sync {
     /// Opens the devices of this GPU model on this machine; empty if the runtime finds none.
     ///
     /// # Errors
-    /// [`DeviceError::NoRuntime`] if the vendor's runtime is missing; other variants if it fails.
+    /// [`DeviceError::NoRuntime`] if the vendor's runtime is missing, [`DeviceError::Driver`] if it fails,
+    /// [`DeviceError::Plugin`] if the plugin fails.
     fn devices(&self) -> Result<Vec<Box<dyn Device>>, DeviceError>;
 }
 

@@ -150,7 +150,7 @@ pub fn box_origins(box_size: u32) -> [i32; 4] {
 /// `flaw`; `None` for a correct kernel.
 ///
 /// # Errors
-/// [`CheckFailure::Row`]: the row is no bulk tensor copy of this box.
+/// [`CheckFailure::Row`] if the row is no bulk tensor copy of this box.
 pub fn box_copy_case(
     row: &Instruction,
     map: &TensorMap,
@@ -173,7 +173,7 @@ pub fn box_copy_case(
 /// `flaw`; `None` for a correct kernel.
 ///
 /// # Errors
-/// [`CheckFailure::Row`]: the row is no bulk copy of so many bytes.
+/// [`CheckFailure::Row`] if the row is no bulk copy of so many bytes.
 pub fn bulk_copy_1d_case(
     row: &Instruction,
     bytes: u32,

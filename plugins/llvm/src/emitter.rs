@@ -89,7 +89,8 @@ impl<'ctx> Emitter<'_, 'ctx> {
     /// Emits a call of an intrinsic that is not overloaded, with `i32` operands and an `i32` result.
     ///
     /// # Errors
-    /// As [`Emitter::call`], and [`CompileError::Backend`] if the result is not an integer.
+    /// [`CompileError::Backend`] if this LLVM lacks the intrinsic, it takes other operands, or its result is not an
+    /// integer.
     pub fn call_i32(&self, intrinsic: &str, operands: &[IntValue<'ctx>]) -> Result<IntValue<'ctx>, CompileError> {
         let operands: Vec<_> = operands.iter().map(|value| value.as_basic_value_enum()).collect();
         self.integer(intrinsic, self.call(intrinsic, &[], &operands)?)
@@ -99,7 +100,8 @@ impl<'ctx> Emitter<'_, 'ctx> {
     /// result.
     ///
     /// # Errors
-    /// As [`Emitter::call`], and [`CompileError::Backend`] if the result is not a pair of integers.
+    /// [`CompileError::Backend`] if this LLVM lacks the intrinsic, it takes other operands, or its result is not a pair
+    /// of integers.
     pub fn call_pair(&self, intrinsic: &str, operands: &[IntValue<'ctx>]) -> Result<[IntValue<'ctx>; 2], CompileError> {
         let operands: Vec<_> = operands.iter().map(|value| value.as_basic_value_enum()).collect();
         let Some(BasicValueEnum::StructValue(pair)) = self.call(intrinsic, &[], &operands)? else {
@@ -195,7 +197,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
     /// Emits a call of an intrinsic with one operand, whose type selects the overload and is the result's type.
     ///
     /// # Errors
-    /// As [`Emitter::call`], and [`CompileError::Backend`] if the intrinsic has no result.
+    /// [`CompileError::Backend`] if this LLVM lacks the intrinsic, it takes other operands, or it has no result.
     pub fn call_overloaded_by_operand(
         &self,
         intrinsic: &str,
@@ -208,7 +210,7 @@ impl<'ctx> Emitter<'_, 'ctx> {
     /// Emits a call of an intrinsic that is not overloaded and has a result, which is returned.
     ///
     /// # Errors
-    /// As [`Emitter::call`], and [`CompileError::Backend`] if the intrinsic has no result.
+    /// [`CompileError::Backend`] if this LLVM lacks the intrinsic, it takes other operands, or it has no result.
     pub fn call_value(
         &self,
         intrinsic: &str,

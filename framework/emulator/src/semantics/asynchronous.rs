@@ -26,7 +26,7 @@ impl<'a> InstructionCall<'a> {
     /// and no wavefronts.
     ///
     /// # Errors
-    /// The access is invalid, or the call has no queue.
+    /// [`LaneFault`] if the access is invalid, or the call has no queue.
     pub fn send_read(&mut self, address: u64, bytes: u32, alignment: u32) -> Result<Vec<u8>, LaneFault> {
         self.on_queue()?;
         let proxy = self.proxy();
@@ -41,7 +41,7 @@ impl<'a> InstructionCall<'a> {
     /// until then.
     ///
     /// # Errors
-    /// The access is invalid, or the call has neither a queue nor an mbarrier.
+    /// [`LaneFault`] if the access is invalid, or the call has neither a queue nor an mbarrier.
     pub fn send_write(&mut self, lane: u32, address: u64, data: &[u8], alignment: u32) -> Result<(), LaneFault> {
         let mbarrier = self.mbarrier;
         if mbarrier.is_none() {
@@ -64,7 +64,7 @@ impl<'a> InstructionCall<'a> {
     /// zeros for lanes without an address. Counts the sectors that all lanes together touch.
     ///
     /// # Errors
-    /// The access is invalid, or there are more addresses than lanes.
+    /// [`LaneFault`] if the access is invalid, or there are more addresses than lanes.
     pub fn load_global(&mut self, addresses: &[Option<u64>], bytes: u32, alignment: u32) -> Result<Vec<u8>, LaneFault> {
         if addresses.len() > self.lanes || bytes == 0 || !alignment.is_power_of_two() {
             return Err(self.invalid_use("its semantics describe an access that no warp can make"));
@@ -84,7 +84,7 @@ impl<'a> InstructionCall<'a> {
     /// Returns the bits of an operand that must be equal in all lanes of the warp.
     ///
     /// # Errors
-    /// Two lanes have different bits, or there is no such operand.
+    /// [`LaneFault`] if two lanes have different bits, or there is no such operand.
     pub fn same_operand(&self, operand: usize) -> Result<u64, LaneFault> {
         let first = self.operand(operand, 0, 0)?;
         for lane in 1..self.lanes() {

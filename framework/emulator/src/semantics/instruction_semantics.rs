@@ -145,7 +145,7 @@ impl<'a> InstructionCall<'a> {
     /// (entry of the bank table), or, if it has none, the row of plain loads of this width.
     ///
     /// # Errors
-    /// The access is invalid, or there are more addresses than lanes.
+    /// [`LaneFault`] if the access is invalid, or there are more addresses than lanes.
     pub fn load_shared(&mut self, addresses: &[Option<u64>], bytes: u32, alignment: u32) -> Result<Vec<u8>, LaneFault> {
         self.load_segments(addresses, &self.own_lanes(addresses), bytes, alignment)
     }
@@ -154,8 +154,8 @@ impl<'a> InstructionCall<'a> {
     /// matrix store, and wavefronts as for loads.
     ///
     /// # Errors
-    /// The access is invalid, there are more addresses than lanes, or `data` does not have `bytes` bytes for each
-    /// address.
+    /// [`LaneFault`] if the access is invalid, there are more addresses than lanes, or `data` does not have `bytes`
+    /// bytes for each address.
     pub fn store_shared(
         &mut self,
         addresses: &[Option<u64>],

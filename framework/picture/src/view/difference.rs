@@ -16,7 +16,7 @@ use crate::{Content, Fill, Grid, Panel, Picture, PictureError, Table, Tone};
 /// layouts, with the basis vectors that differ highlighted.
 ///
 /// # Errors
-/// The tensor shapes differ; otherwise as [`super::layout()`].
+/// [`PictureError`] if the tensor shapes differ, a layout is too large, or the plane has axes that the tensor lacks.
 pub fn difference(
     title: &str,
     left: (&str, &Layout),

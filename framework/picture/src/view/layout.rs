@@ -28,8 +28,8 @@ pub struct LayoutOptions {
 /// for a layout of tensor memory rows and columns.
 ///
 /// # Errors
-/// The layout has more than 2^16 positions or elements, or more than 64 slices, or `plane` names axes that the tensor
-/// lacks.
+/// [`PictureError`] if the layout has more than 2^16 positions or elements, or more than 64 slices, or if `plane` names
+/// axes that the tensor lacks.
 pub fn layout(title: &str, layout: &Layout, options: &LayoutOptions) -> Result<Picture, PictureError> {
     check_layout_size(layout)?;
     let plane = SlicedPlane::new(layout.linear().outs(), options.plane)?;

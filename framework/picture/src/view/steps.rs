@@ -10,7 +10,7 @@ use crate::{Fill, Grid, Panel, Picture, PictureError, Table, Tone};
 /// then `outer`.
 ///
 /// # Errors
-/// The layouts do not compose.
+/// [`PictureError`] if the inner layout's outputs do not fit the outer layout's inputs.
 pub fn composition(
     title: &str,
     inner: (&str, &LinearLayout),
@@ -38,7 +38,7 @@ pub fn composition(
 /// entries that must be zero, and the quotient; if the division fails, the bits that prevent it.
 ///
 /// # Errors
-/// The divisor has dimensions, or bits of a dimension, that the dividend lacks.
+/// [`PictureError`] if the divisor has dimensions, or bits of a dimension, that the dividend lacks.
 pub fn division(
     title: &str,
     dividend: (&str, &LinearLayout),

@@ -75,7 +75,8 @@ fn check_registers(target: &TargetDescription, kernel: &Kernel) -> Result<(), Co
 /// within the static limit of the target.
 ///
 /// # Errors
-/// [`CompileError::Unsupported`] that names the kernel and the property that a function cannot have.
+/// [`CompileError::Unsupported`], with the kernel's name, if a kernel needs more shared memory, a tensor map or a
+/// cluster; [`CompileError::Invalid`] for an alignment of a shared buffer that is no power of two.
 pub fn check_functions(target: &TargetDescription, module: &Module) -> Result<(), CompileError> {
     for kernel in &module.kernels {
         let (bytes, most) = (shared_bytes(kernel)?, target.shared.static_bytes);

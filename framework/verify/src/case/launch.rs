@@ -23,7 +23,7 @@ impl ProgramCase {
     /// cluster of the kernel's number of blocks. Buffers are at distant addresses, aligned to 256 bytes.
     ///
     /// # Errors
-    /// [`CheckFailure`]: the kernel takes other arguments, or did not complete.
+    /// [`CheckFailure`] if the kernel takes other arguments, or does not complete.
     pub fn run(&self, kernel: &Kernel, context: PlanContext<'_>, limits: &RunLimits) -> Result<CaseRun, CheckFailure> {
         let (report, differences) = emulate(self.test_case(kernel.clone())?, context, limits)?;
         Ok(CaseRun { report, differences })
@@ -32,7 +32,8 @@ impl ProgramCase {
     /// Creates a test case from a kernel that was compiled from the case's program.
     ///
     /// # Errors
-    /// [`CheckFailure::Arguments`]: too many blocks, or the kernel takes other arguments than the case has.
+    /// [`CheckFailure::Arguments`] if the grid has too many blocks, or the kernel takes other arguments than the case
+    /// has.
     pub fn test_case(&self, kernel: Kernel) -> Result<TestCase, CheckFailure> {
         let grid = self.blocks(&kernel).map_err(CheckFailure::Arguments)?;
         let arguments = self.given(&kernel).map_err(CheckFailure::Arguments)?;

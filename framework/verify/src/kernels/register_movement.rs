@@ -36,7 +36,7 @@ fn sum(builder: &mut FunctionBuilder<'_>, [a, b]: [Value; 2], element: Element) 
 /// Emits the addition of two tuples, element by element.
 ///
 /// # Errors
-/// [`BuildError`]: the values are not integers of one type.
+/// [`BuildError`] if the values are not integers of one type.
 pub fn add(builder: &mut FunctionBuilder<'_>, earlier: &[Value], later: &[Value]) -> Result<Vec<Value>, BuildError> {
     earlier.iter().zip(later).map(|(&a, &b)| builder.op(arith::ADDI).operand(a).operand(b).value()).collect()
 }

@@ -78,7 +78,7 @@ struct TensorMemoryTile {
 /// The tile of a move between registers and tensor memory is in the rows of one warp.
 ///
 /// # Errors
-/// A sentence, if there are no such moves.
+/// A message if the target has no tensor memory, or its table has no such moves.
 pub fn tile_in_tensor_memory(
     row: &Instruction,
     tile: &TensorMemoryOperand,

@@ -36,7 +36,8 @@ impl Repeated<'_> {
     /// shuffles of all rounds. For a gather, more wavefronts are accepted, since bank conflicts depend on its indices.
     ///
     /// # Errors
-    /// [`CheckFailure::Row`]: layouts hold elements twice, so that a round cannot start from the previous result.
+    /// [`CheckFailure::Row`] if layouts hold elements twice, so that a round cannot start from the previous result;
+    /// [`CheckFailure::Movement`] if no element has this width.
     pub fn case(&self, element_bits: u32, rounds: u32) -> Result<TestCase, CheckFailure> {
         let Movement { inputs, elements, layout } = self.movement(element_bits, rounds)?;
         let predicted = self.predicted(element_bits, rounds);

@@ -47,7 +47,7 @@ pub(super) fn check(spirv: &[u8], architecture: Architecture, is_large: bool) ->
 /// the compiler's name, or `None` if the machine code has unresolved functions.
 ///
 /// # Errors
-/// [`CompileError::Backend`] with the compiler's message if it rejects the SPIR-V.
+/// [`CompileError::Backend`] if the compiler cannot be run, or, with its message, if it rejects the SPIR-V.
 pub fn compile_with(program: &Path, spirv: &[u8], device: &str, options: &str) -> Result<Option<String>, CompileError> {
     let file_error = |error| OCLOC.cannot_run(program, error).into_compile_error();
     let directory = tempfile::tempdir().map_err(file_error)?;

@@ -23,7 +23,7 @@ pub(super) fn check(spirv: &[u8]) -> Result<Option<String>, CompileError> {
 /// Validates a SPIR-V binary with the validator at this path.
 ///
 /// # Errors
-/// [`CompileError::Backend`] with the validator's message if it rejects the SPIR-V.
+/// [`CompileError::Backend`] if the validator cannot be run, or, with its message, if it rejects the SPIR-V.
 pub fn validate_with(program: &Path, spirv: &[u8]) -> Result<(), CompileError> {
     let file_error = |error| SPIRV_VAL.cannot_run(program, error).into_compile_error();
     let directory = tempfile::tempdir().map_err(file_error)?;

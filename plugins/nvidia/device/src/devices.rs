@@ -9,7 +9,7 @@ use super::cuda;
 /// Returns the devices of a target: GPUs first, then the virtual device, which needs the target's instruction table.
 ///
 /// # Errors
-/// [`DeviceError`] if a driver is present and fails.
+/// [`DeviceError::Driver`] if a driver is installed and a call of it fails.
 pub fn devices(target: &TargetDescription, instructions: &[Instruction]) -> Result<Vec<Box<dyn Device>>, DeviceError> {
     let mut devices = match cuda::devices(target) {
         Err(DeviceError::NoRuntime(_)) => Vec::new(),
