@@ -78,7 +78,8 @@ pub(super) fn sweeps(state: &mut State<'_, '_>, nodes: &[usize], suggested: &Sug
 }
 
 /// Returns the keys (layouts) that the search tries for a node: layouts that remove a conversion next to it and, for an
-/// anchor (an operation that prefers a layout), the layouts `suggested` for its shape.
+/// anchor (an operation that prefers a layout), the layouts `suggested` for its shape. `everything` has `true` for each
+/// node, because all nodes have keys already.
 fn keys_for(state: &State<'_, '_>, node: usize, suggested: &Suggested, everything: &[bool]) -> Vec<LayoutId> {
     let mut keys = from_operands(state, node, everything);
     keys.extend(from_users(state, node, everything));

@@ -36,8 +36,9 @@ pub(crate) struct Options {
     /// A register layout that is loaded; may be given several times.
     #[arg(long, value_name = "LAYOUT")]
     load: Vec<String>,
-    /// The first store is a copy from row-major global memory, with at most this many bits a lane. Consecutive lanes
-    /// copy consecutive elements.
+    /// The first --store is an asynchronous copy from row-major global memory that takes one shared-memory address for
+    /// a warp (such as AMD LDS DMA). Its LAYOUT determines the elements that each lane copies, at most this many bits
+    /// in one instruction; they are written in the order of the lanes.
     #[arg(long, value_name = "BITS")]
     copy: Option<u32>,
     /// Only layouts of this kind; may be given several times: plain, functor, swizzle, padding, permuted_global.

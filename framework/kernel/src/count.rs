@@ -37,7 +37,8 @@ pub struct Counts {
     /// Number of prefetches of a block of a matrix, each issued once by a warp.
     #[serde(default)]
     pub prefetches: u64,
-    /// Number of arrivals at mbarriers.
+    /// Number of arrivals at mbarriers by the operation `mbarrier_arrive`, each issued once by a warp; arrivals by
+    /// completed copies and MMAs do not count.
     #[serde(default)]
     pub mbarrier_arrivals: u64,
     /// Number of shared-memory wavefronts of stores.

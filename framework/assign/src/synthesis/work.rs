@@ -113,7 +113,8 @@ impl WorkCounter<'_, '_> {
     }
 
     /// Returns the steps of warp-specialized partitions: those of the default partition, whose loop also gets the
-    /// copies that producer warps issue for it. One barrier before and one after synchronize all warps.
+    /// copies that producer warps issue for it. One barrier before and one after synchronize all warps. `since` has the
+    /// accesses of shared memory since the last block barrier.
     fn groups(&self, op: Op, since: &mut BarrierState) -> Result<Vec<ModelStep>, SynthesisError> {
         let body = self.program.body;
         let Some((first, others)) = body.op(op).regions.split_first() else { return Ok(Vec::new()) };

@@ -13,7 +13,7 @@ use crate::{GlobalOptions, input};
 pub(crate) struct Options {
     /// The layout that is divided.
     a: String,
-    /// The divisor, on the left: the low bits of each dim.
+    /// The tile by which A is divided on the left, that is, at the low bits of each dim of A.
     b: String,
     /// The shape of B's tensor, if it is not the shape of A's.
     #[arg(long, value_name = "SHAPE")]

@@ -1,4 +1,5 @@
-//! Copies: both sides map the instruction's tile to the same elements, `f . p^-1 = g . q^-1`.
+//! The copy constraint: `f . p^-1 = g . q^-1`, where `f` and `g` are the layouts of the source and the destination, and
+//! `p` and `q` the instruction's tiles on these sides. So both sides map the tile to the same elements of the tensor.
 
 use super::composite::{differs, named};
 use super::{Unsatisfied, composite_map};

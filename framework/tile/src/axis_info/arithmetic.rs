@@ -85,7 +85,7 @@ impl Apply<'_> {
 
     /// Returns the axis information of a signed maximum or minimum; `of` computes it for two numbers.
     ///
-    /// A bit that changes both operands by the same amount changes the result by it.
+    /// An index bit that changes both operands by the same amount changes the result by that amount.
     pub(super) fn extreme(&self, both: &Operands<'_>, of: impl Fn(i64, i64) -> i64) -> AxisInfo {
         let (a, b) = (both.a.range, both.b.range);
         let are_apart = (a.max <= b.min || b.max <= a.min) && !a.assumed && !b.assumed;
@@ -100,7 +100,8 @@ impl Apply<'_> {
 
     /// Returns the axis information of an unsigned maximum or minimum; `of` computes it for two nonnegative numbers.
     ///
-    /// Unless both ranges are nonnegative without assumptions, only bits that change neither operand have known steps.
+    /// Unless both ranges are nonnegative without assumptions, only index bits that change neither operand have known
+    /// steps.
     pub(super) fn unsigned_extreme(&self, both: &Operands<'_>, of: impl Fn(i64, i64) -> i64) -> AxisInfo {
         if both.a.range.is_unsigned() && both.b.range.is_unsigned() {
             return self.extreme(both, of);
@@ -171,8 +172,8 @@ impl Apply<'_> {
     }
 }
 
-/// Whether a predicate has the same result as the signed comparison of the operands. If `is_unsigned`, no operand is
-/// negative, and all predicates have; otherwise all but the unsigned ones.
+/// Whether a predicate of `arith.cmpi` may be evaluated on the operands as signed numbers. All predicates may if
+/// `is_unsigned`, since then no operand is negative; otherwise all but the unsigned ones (`ult`, ...).
 fn follows(predicate: &str, is_unsigned: bool) -> bool {
     is_unsigned || !predicate.starts_with('u')
 }

@@ -18,8 +18,8 @@ pub(super) struct Groups {
 }
 
 impl Groups {
-    /// Finds the largest groups whose elements lie below the same next multiple of `limit`. Only index bits for which
-    /// `candidates` is true may be bits of a group.
+    /// Finds the largest groups of elements of the value `of` that lie between the same two neighbouring multiples of
+    /// `limit`. Only index bits for which `candidates` is true may be bits of a group.
     ///
     /// Index bits for which `apart` is true are not bits of a group; their steps must be multiples of `limit`.
     pub(super) fn find(

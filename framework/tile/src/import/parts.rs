@@ -13,8 +13,8 @@ use crate::{Attribute, Float, TileType, Value, Values};
 #[derive(Debug, Clone, Copy)]
 struct Pair {
     axis: usize,
-    /// Whether the two elements are adjacent along `axis`; otherwise the first is in its first half, the second in its
-    /// second.
+    /// Whether the two elements are adjacent along `axis`; otherwise the first is in the first half of `axis`, the
+    /// second in the second half.
     adjacent: bool,
 }
 
@@ -54,7 +54,8 @@ impl Writer<'_> {
         offset: u64,
         size: u64,
     ) -> Rewritten<Value> {
-        // Each tile of this size starts at a multiple of its size.
+        // The size of the tiles: a power of two that divides `offset`, so that each tile starts at a multiple of its
+        // size.
         let tile = if offset == 0 { size } else { size.min(offset & offset.wrapping_neg()) };
         let tiles = (offset..offset + size).step_by(usize::try_from(tile).unwrap_or(usize::MAX).max(1));
         let tiles = tiles.map(|start| self.tile(cloner, full, axis, start, tile)).collect::<Rewritten<Vec<_>>>()?;
@@ -183,8 +184,8 @@ impl Writer<'_> {
         Ok(value)
     }
 
-    /// Converts an operand to the element type of the foreign operation's result, if only `f16` or `bf16` becomes
-    /// `f32`.
+    /// Converts an operand to the element type of the foreign operation's result: from `f16` or `bf16` to `f32`, or not
+    /// at all if the types are equal.
     ///
     /// Other conversions round or unpack numbers, and are errors: they have no neutral counterpart.
     pub(super) fn widened(&self, cloner: &mut IrCloner<'_, '_, '_>, value: Value) -> Rewritten<Value> {

@@ -17,10 +17,11 @@ pub(super) struct Replacement {
     /// The operand that the foreign operation initializes; no code is emitted at the operation. `None` for other
     /// operations.
     ///
-    /// Its terms are emitted at later operations that use this operand and whose rule is `remembered(...)`.
+    /// The terms of this rule are emitted at later operations that use the operand and whose rule is `remembered(...)`.
     pub(super) remember: Option<Term>,
-    /// Operands and attributes with which the foreign operation is rejected, each with the reason.
+    /// For names of operands and attributes, the reason why a foreign operation that has the operand or attribute is
+    /// rejected. The name `name=keyword` stands for an attribute with this value.
     pub(super) unless: BTreeMap<String, String>,
-    /// The reason why the foreign operation is rejected; `None` if it is not.
+    /// The reason why the foreign operation is always rejected; `None` if it is supported.
     pub(super) refused: Option<String>,
 }

@@ -16,7 +16,7 @@
 //! | `... {offsets = $offset at $dim}` | an attribute with one number per axis of the first operand: the foreign
 //! attribute `offset` at the axis that `dim` numbers, otherwise 0 |
 //! | `name(...)` | a list function of `super::lists` |
-//! | `remembered($0)` | the remembered operation of an operand; only alone |
+//! | `remembered($0)` | the terms of the earlier operation that initialized `$0`; only as the whole rule |
 //!
 //! Terms are separated by `;`. The outermost operation of the last term gives the results of the foreign operation: it
 //! has their types, and the attributes that it defines.

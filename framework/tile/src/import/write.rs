@@ -208,7 +208,8 @@ pub(super) fn number(text: &str, ty: &TileType) -> Option<Attribute> {
     }
 }
 
-/// Converts an attribute to the kind that the definition requires: a keyword's number becomes the keyword.
+/// Converts an attribute to the kind that the definition requires: the number of a keyword becomes the keyword; other
+/// attributes stay as they are.
 fn as_kind(value: &Attribute, kind: &AttributeKind) -> Attribute {
     let AttributeKind::Keyword(words) = kind else { return value.clone() };
     let number = value.as_integer();

@@ -243,8 +243,8 @@ fn arithmetic(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
     })
 }
 
-/// Checks rule `foreign(group llvm.ptr)`: each type of the group is one of another dialect whose text starts with this
-/// name.
+/// Checks rule `foreign(group llvm.ptr)`: each type of the group is a foreign type (kept as text) whose text starts
+/// with `!` and this name.
 fn foreign(check: &OpContext<'_>, arguments: &[String]) -> CheckResult {
     let [group, name] = arguments else { return Ok(()) };
     check.group_types(group).into_iter().try_for_each(|ty| {

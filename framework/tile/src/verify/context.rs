@@ -34,8 +34,8 @@ pub(super) struct Context<'a> {
     pub blocks: u64,
     /// The target that the module names, such as `cuda:90`; `None` if it names none.
     pub target: Option<String>,
-    /// Whether the module states the number of its warps or blocks. If so, rules compare the number of blocks of
-    /// layouts with it.
+    /// Whether the module states its number of warps or of blocks. If so, rules compare the number of blocks of layouts
+    /// with `blocks`.
     pub is_stated: bool,
     /// Whether the function can be launched.
     pub is_entry: bool,

@@ -171,9 +171,9 @@ struct Footprint {
     adjacent: u64,
     /// Rows of tensor memory that the allocation occupies; 0 in shared memory.
     rows: u64,
-    /// For each row bit of tensor memory, whether it moves within the tensor.
+    /// For each bit of the row index in tensor memory, whether it distinguishes elements of the tensor.
     row_bits: Vec<bool>,
-    /// For each row bit of tensor memory, whether it moves within the tensor's allocation.
+    /// For each bit of the row index in tensor memory, whether it distinguishes elements of the tensor's allocation.
     allocated_row_bits: Vec<bool>,
     is_cut_across_blocks: bool,
 }

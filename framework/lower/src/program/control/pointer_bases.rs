@@ -24,7 +24,8 @@ const LEAST_GAIN: usize = 2;
 /// Number of 32-bit registers that a pointer takes.
 const POINTER_REGISTERS: usize = 2;
 
-/// Registers of a value of the program: for each pointer the register that belongs to it.
+/// For each analyzed pointer, the register of `value` that belongs to it. `value` is the tensor of pointers or one of
+/// its addends.
 struct Registers {
     value: tile::Value,
     registers: Vec<Value>,

@@ -153,8 +153,8 @@ pub(in super::super) fn store(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()
 
 const WIDE: Type = Type::Scalar(Element::I64);
 
-/// Log2 of the nanoseconds of a timeout that one poll of memory counts for. An uncached access takes longer than this,
-/// so that no timeout expires early.
+/// Log2 of the number of nanoseconds that one poll of memory takes from a timeout. An uncached access takes longer than
+/// this, so that no timeout expires early.
 const LOOK: u64 = 8;
 
 /// Lowers `tt.atomic_poll`: waits until memory has the expected value and returns true. With a timeout, it returns

@@ -107,7 +107,8 @@ pub(super) fn load(body: &Body, operand: Value) -> Option<Vec<Op>> {
     }
 }
 
-/// Returns the chain of each operand of a dot from its load, as [`load`] does; `None` if an operand has no load.
+/// Returns, for the operands A and B of a dot, the chain of operations that [`load`] returns; `None` if no load
+/// produces one of them.
 fn loads(body: &Body, op: Op) -> Option<[Vec<Op>; 2]> {
     Some([load(body, body.operand(op, "a")?)?, load(body, body.operand(op, "b")?)?])
 }

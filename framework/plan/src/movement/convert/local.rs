@@ -1,5 +1,5 @@
-//! Conversions by renaming registers, if every lane already holds its elements, and all lanes permute their registers
-//! equally.
+//! Conversions by renaming registers: they are possible if every lane already holds all elements that it needs, and all
+//! lanes permute their registers equally.
 
 use super::super::{ConversionProblem, PlanStats};
 use super::plan::{ConversionKind, ConversionPlan, Steps};

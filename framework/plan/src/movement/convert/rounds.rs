@@ -7,7 +7,7 @@ use super::shuffle::ShufflePlan;
 
 /// The rounds of a shuffle plan: in each round every thread of a block receives one word from a thread of its warp.
 ///
-/// The number of a thread is its lane plus the number of lanes of a warp times its warp.
+/// Threads are numbered by `warp * lanes + lane`, where `lanes` is the number of lanes of a warp.
 #[derive(Debug, Clone, Copy)]
 pub struct ShuffleRounds<'a>(&'a ShufflePlan);
 

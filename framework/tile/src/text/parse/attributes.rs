@@ -49,7 +49,8 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Parses an attribute of MLIR that tile programs do not compute with, and keeps its text.
+    /// Parses an attribute of MLIR that tile programs do not compute with, and keeps its text; `shape` is the form of
+    /// its text from [`OTHER_ATTRIBUTES`].
     fn other_attribute(&mut self, shape: &str) -> Parsed<Attribute> {
         self.cursor.skip_blanks();
         let start = self.cursor.at;

@@ -9,7 +9,7 @@ use crate::{Region, TileType, Value};
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ForwardReference<'a> {
     pub name: &'a str,
-    /// The number 1 in `%name#1`, which counts the results that share a name; `None` if the use has no number.
+    /// The number 1 in `%name#1`: the index among the results that share the name; `None` if the use has no number.
     pub result_index: Option<u32>,
     pub stand_in: Value,
     /// Byte offset in the text at which the value is used.

@@ -134,7 +134,8 @@ impl Parser<'_> {
     }
 }
 
-/// Whether the generic form has the last regions in an operation of their own, as for `ttg.warp_specialize`.
+/// Whether this is `ttg.warp_specialize`: its generic form nests the partition regions (all but the first) in an
+/// operation `ttg.warp_specialize.partitions`.
 fn is_specialized(draft: &Draft) -> bool {
     matches!(draft.definition.format.as_deref(), Some([FormatPiece::Special(Special::WarpSpecialize), ..]))
 }

@@ -71,7 +71,8 @@ impl Expander<'_> {
         stored
     }
 
-    /// Emits the current buffer of a tensor in shared memory, for operation `op`.
+    /// Emits a view of the buffer of the shared-memory tensor `value` that the current iteration accesses; errors are
+    /// reported at `op`.
     pub fn buffer(&self, value: Value, op: Op, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<Value> {
         let Some(Shared { buffers, index }) = self.tensors.get(&value) else {
             return Err(violation(cloner, op, "the tensor in shared memory is none of `tw.shared_tensor`"));

@@ -1,4 +1,4 @@
-//! Operations on registers: dots, casts, reductions.
+//! Expands operations whose results are in registers: dots, casts, reductions, layout conversions.
 
 use crate::op::name::{arith, tt, ttg};
 

@@ -1,7 +1,7 @@
 //! Finds loads that can be prefetched.
 //!
-//! The single use of such a load is a conversion through shared memory or an MMA operand there, or a dot of the loop
-//! depends on it.
+//! A load can be prefetched if its value is used only by a layout conversion through shared memory or as an MMA operand
+//! in shared memory, perhaps after elementwise operations, or if a dot of the loop depends on it.
 
 use crate::op::name::{scf, tt, ttg};
 use crate::op_attrs::SMEM_OPERAND;
@@ -33,7 +33,7 @@ pub struct LoadLoop {
     pub invariant_operands: Vec<InvariantOperand>,
 }
 
-/// An operand of a dot in a loop that is computed before the loop.
+/// An operand of a dot in a loop whose value is computed outside the loop, and so is the same in each iteration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InvariantOperand {
     /// The dot in the loop.

@@ -91,7 +91,8 @@ impl Source {
     }
 }
 
-/// Emits a loop by its schedule, and binds its results.
+/// Emits the pipelined form of the loop `schedule.op`, and binds the results of that loop to the new values in
+/// `cloner`. `front` is the front end, which emits the prefetches and the operations of an iteration.
 pub(in crate::transform) fn expand(
     schedule: &Schedule,
     front: &mut dyn Prefetch,

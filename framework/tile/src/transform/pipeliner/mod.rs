@@ -1,10 +1,10 @@
 //! The software pipeliner: prefetches loads from global memory for later iterations of a loop.
 //!
-//! A front end computes a [`Schedule`] for each `scf.for`: the prefetch distance of its streams (prefetches with one
-//! distance), the numbers of buffers, and the waits of an iteration. [`expand`] emits the loop: a prologue that
-//! prefetches the first iterations; the loop, whose prefetches are predicated on the existence of their iteration (so
-//! that no iterations are peeled at the end); and an epilogue that only waits. The front end emits the prefetches
-//! ([`Prefetch`]).
+//! A front end computes a [`Schedule`] for each `scf.for`: the prefetch distance of each stream (a group of prefetches
+//! with the same distance), the numbers of buffers, and the waits of an iteration. [`expand`] emits the loop: a
+//! prologue that prefetches the first iterations; the loop, whose prefetches are predicated on the existence of their
+//! iteration (so that no iterations are peeled at the end); and an epilogue that only waits. The front end emits the
+//! prefetches ([`Prefetch`]).
 //!
 //! - `schedule`: the schedule;
 //! - `accumulator`: dots whose MMAs may be in flight when the next iteration begins;
