@@ -1,7 +1,7 @@
-//! The cost model of shared-memory synthesis compared with execution. If no count of one variant is higher than that of
-//! the other, and it executes fewer wavefronts, accesses, barriers or bytes, the model must predict that it is faster.
-//! This must hold only if the variant uses no more shared memory; otherwise fewer blocks may be resident, which may
-//! cost more.
+//! The cost model of shared-memory synthesis compared with execution, for pairs of variants. If no count is higher for
+//! one variant than for the other, and it executes fewer wavefronts, accesses, barriers or bytes, the model must
+//! predict that it is faster. This must hold only if the variant uses no more shared memory; otherwise fewer blocks may
+//! be resident, which may cost more.
 
 use crate::prelude::*;
 use tilewright_assign::synthesis::{SynthesisError, SynthesisOptions, TiledProgram, synthesize_tiled};
