@@ -115,7 +115,7 @@ type Layouts = (LinearLayout, LinearLayout);
 /// Returns the layouts of a gather's source and indices, and all possible plans, the best first.
 ///
 /// # Errors
-/// The verdict of the case if the gather has no plan.
+/// The verdict of the case if a layout cannot be built, or the gather has no plan.
 pub fn plan(context: &Context, gather: &GatherAlong) -> Result<(Layouts, Vec<GatherPlan>), Verdict> {
     let along = &gather.along;
     let source = along.layout(context)?;

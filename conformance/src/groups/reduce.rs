@@ -61,7 +61,7 @@ pub fn all(context: &Context) -> Vec<TensorAxis> {
 /// Builds the layout of the tensors and plans the reduction.
 ///
 /// # Errors
-/// The verdict of the case if the reduction has no plan.
+/// The verdict of the case if the layout cannot be built, or the reduction has no plan.
 pub fn plan(context: &Context, along: &TensorAxis) -> Result<(LinearLayout, ReductionPlan), Verdict> {
     let layout = along.layout(context)?;
     let plan = movement::plan_reduction(&layout, along.dim(), &along.element_bits(), context.target().description());

@@ -83,7 +83,7 @@ pub fn all(context: &Context) -> Vec<ScanAlong> {
 /// Builds the layout of the tensors and plans the scan.
 ///
 /// # Errors
-/// The verdict of the case if the scan has no plan.
+/// The verdict of the case if the layout cannot be built, or the scan has no plan.
 pub fn plan(context: &Context, scan: &ScanAlong) -> Result<(LinearLayout, ScanPlan), Verdict> {
     let (along, target) = (&scan.along, context.target().description());
     let layout = along.layout(context)?;

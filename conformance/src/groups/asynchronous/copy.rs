@@ -108,7 +108,7 @@ impl AsyncCopyCase {
     /// Returns the memory layout that the case copies to, and the plan of the copy.
     ///
     /// # Errors
-    /// The verdict of the case if the copy has no plan.
+    /// The verdict of the case if the memory layout cannot be built, or the copy has no plan.
     pub fn plan(&self, context: &Context) -> Result<(MemoryLayout, AsyncCopyPlan), Verdict> {
         let setting = self.tensor.setting;
         let global = GlobalTensor::row_major(&self.tensor.shape, ALIGNMENT);

@@ -48,7 +48,8 @@ pub fn check_emulated_plans(context: &Context, conversion: &ConversionCase) -> V
 /// element.
 ///
 /// # Errors
-/// The verdict of the case if there is no plan.
+/// The verdict of the case if a layout cannot be built, the conversion has no plan, or its kernel is too large to
+/// compile.
 pub fn test_cases(context: &Context, conversion: &ConversionCase) -> Result<Vec<TestCase>, Verdict> {
     let ((src, dst), plan) = best_plan(context, conversion)?;
     let case = conversion_case([&src, &dst], conversion.tensor.setting.element.bits(), &plan, plan_context(context));

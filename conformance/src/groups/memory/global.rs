@@ -166,7 +166,7 @@ impl GlobalCopy {
     /// Returns the register layout, and the plans of the load and the store.
     ///
     /// # Errors
-    /// The verdict of the case if the copy has no plan.
+    /// The verdict of the case if the layout cannot be built, or the copy has no plan.
     pub fn plan(&self, context: &Context) -> Result<(LinearLayout, Accesses), Verdict> {
         let (target, setting) = (context.target().description(), self.tensor.setting);
         let bits = setting.element.bits();

@@ -72,7 +72,8 @@ impl LocalAccess {
     /// Builds both layouts and plans the access.
     ///
     /// # Errors
-    /// The verdict of the case if the access has no plan.
+    /// The verdict of the case if a layout cannot be built, the tensor exceeds the shared memory of a block, or the
+    /// access has no plan.
     pub fn plan(&self, context: &Context) -> Result<(Layouts, SharedAccess), Verdict> {
         let target = context.target().description();
         let registers = self.registers.distributed(context, &self.tensor)?;

@@ -70,8 +70,8 @@ pub fn switches() -> Vec<(String, SynthesisOptions)> {
     (0..8).map(of).collect()
 }
 
-/// Counts of pairs of variants, with one of the two better. Index 0 counts pairs whose better variant takes at most as
-/// much shared memory as the other, index 1 the other pairs.
+/// Counts of pairs of a better and a worse variant. Index 0 counts pairs whose better variant takes at most as much
+/// shared memory as the worse one, index 1 the other pairs.
 #[derive(Default)]
 pub struct Ranked {
     pub pairs: [usize; 2],
