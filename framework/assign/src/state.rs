@@ -57,8 +57,8 @@ impl State<'_, '_> {
         self.graph.weights[value.index()] * price
     }
 
-    /// Returns the cost of reading a value in the layout `to` from a buffer that asynchronous copies fill for a later
-    /// iteration of a loop. `None` if no loop prefetches the value by copies.
+    /// Returns the cost of reading a value, whose assigned layout is `assigned`, in the layout `to` from a buffer that
+    /// asynchronous copies fill for a later iteration of a loop. `None` if no loop prefetches the value by copies.
     fn prefetch(&self, value: Value, assigned: LayoutId, to: LayoutId) -> Option<f64> {
         let Role::Of(node, _) = self.graph.roles[value.index()] else { return None };
         let Kind::Access(access) = &self.graph.nodes[node].kind else { return None };

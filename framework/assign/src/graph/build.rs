@@ -119,8 +119,8 @@ impl<'f, 'a> Builder<'f, 'a> {
         Ok(())
     }
 
-    /// Adds nodes for the arguments of a block. It pins those of the function to the default layout; those of other
-    /// blocks may take any layout.
+    /// Adds nodes for the arguments of a block. It pins those of the function (`is_entry`) to the default layout; those
+    /// of other blocks may take any layout. `weight` is the assumed number of executions of the block.
     fn block_arguments(&mut self, block: Block, is_entry: bool, weight: f64) -> Result<(), EngineError> {
         for &argument in self.body.arguments(block) {
             if !self.is_tensor(argument) || self.graph.roles[argument.index()] != Role::Scalar {
@@ -214,7 +214,7 @@ impl<'f, 'a> Builder<'f, 'a> {
     }
 
     /// Records that the layout of a value follows from the key of a node, by the layout transfer `transfer`. `back` is
-    /// its inverse, `None` if it has none.
+    /// its inverse, `None` if it has none. `weight` is the assumed number of executions.
     pub(super) fn out(
         &mut self,
         node: usize,

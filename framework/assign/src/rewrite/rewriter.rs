@@ -45,7 +45,8 @@ pub(super) struct Rewriter<'r, 's, 'a> {
     left: Vec<RemainingConversion>,
 }
 
-/// Writes the layouts of `state` into a function; also returns the conversions that remain.
+/// Writes the layouts of `state` into a function, with a conversion (an operation defined by `convert`) where they
+/// differ; also returns the conversions that remain.
 pub(crate) fn rewrite(
     function: &Function,
     state: &State<'_, '_>,
@@ -158,7 +159,8 @@ impl Rewriter<'_, '_, '_> {
     }
 
     /// Replaces the operands of an operation by values with the same elements in the required layouts. `model` is the
-    /// operation whose requirements count: `op`, or the operation that `op` is a clone of.
+    /// operation whose requirements count: `op`, or the operation that `op` is a clone of. `result_layout` is the
+    /// layout of the operation's result, given if the operation is rematerialized.
     fn set_operands(&mut self, op: Op, model: Op, result_layout: Option<LayoutId>) -> Result<(), EngineError> {
         for operand in 0..self.body.op(op).operands.len() {
             let value = self.body.op(op).operands[operand];

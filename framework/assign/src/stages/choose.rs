@@ -121,7 +121,8 @@ impl PipelinePlanner<'_> {
     }
 
     /// Chooses the MMA operands that are stored to shared memory before the loop. A layout must exist that the MMA can
-    /// read there, and `available` must have shared memory for it.
+    /// read there, and `available`, from which their bytes are subtracted, must have shared memory for it. Adds them to
+    /// the report `line`.
     fn choose_stored_operands(
         &self,
         of: &LoadLoop,

@@ -216,8 +216,9 @@ impl PipelinePlanner<'_> {
         }
     }
 
-    /// Plans an asynchronous copy of a load's value to shared memory, by an instruction as wide as the load. Returns
-    /// the memory layout of a buffer with its accesses, and the size of one buffer in bytes.
+    /// Plans an asynchronous copy of a load's value, in `register_layout`, to shared memory, by an instruction as wide
+    /// as the load; `reader` is the access that reads the buffer. Returns the memory layout of a buffer with its
+    /// accesses, and the size of one buffer in bytes.
     ///
     /// `None` if no such instruction exists, if accesses would have bank conflicts, or if the copy would fetch elements
     /// that the load does not.

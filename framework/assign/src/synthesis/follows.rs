@@ -50,7 +50,8 @@ impl CopyConsequences {
         Ok(())
     }
 
-    /// Finds the copies of pipelined loops that would be synchronous, and records that they go through registers.
+    /// Finds the copies of pipelined loops that would be synchronous, because no instruction of the target's table
+    /// executes them (`moved` has the counts of each access), and records that they go through registers.
     pub(super) fn find_synchronous_copies(
         &mut self,
         body: &Body,

@@ -39,7 +39,8 @@ pub(super) struct Known<'k> {
 }
 
 /// Finds the layout of a tensor in shared memory, and writes it into the types of its values. Returns the layout with
-/// the counts of each access. `requested` has the properties of copies.
+/// the counts of each access. `known` is the part of the layout that is known, `requested` the known properties of each
+/// copy.
 pub(super) fn choose_layout(
     body: &mut Body,
     tensor: Value,

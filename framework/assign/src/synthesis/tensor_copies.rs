@@ -192,8 +192,8 @@ impl Program<'_> {
         }
     }
 
-    /// Returns the axis along which a slice index moves the tile, and the distance along it in elements. `None` if the
-    /// tile might leave its row.
+    /// Returns the axis along which the slice index `index` moves the tile, and the distance along this axis in
+    /// elements. A slice begins `step` elements of memory after the one before. `None` if the tile might leave its row.
     fn moved(&self, index: Value, step: Distance, row: &Row) -> Option<(usize, ScaledValue)> {
         let times = |times: u64| ScaledValue { value: index, times, over: 1 };
         match (step, row.pitch) {

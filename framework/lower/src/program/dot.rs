@@ -241,7 +241,8 @@ impl Matrices<'_> {
         builder.barrier(Scope::Block);
     }
 
-    /// Emits the MMAs of one matrix, which accumulate in registers, or in tensor memory that is allocated for them.
+    /// Emits the MMAs of one matrix, which accumulate in registers, or in tensor memory that is allocated for them. If
+    /// operands were just stored to shared memory (`stores`), a barrier precedes the MMAs.
     fn in_own_memory(
         &self,
         lowering: &mut Lowering<'_>,
@@ -259,7 +260,8 @@ impl Matrices<'_> {
     }
 
     /// Emits the MMAs of one matrix, which accumulate in the kernel's tensor memory. If needed, one block barrier makes
-    /// them wait for the stores of operands and of the initial accumulator, and for earlier loads from the columns.
+    /// them wait for the stores of operands (if `stores`) and of the initial accumulator, and for earlier loads from
+    /// the columns.
     fn in_tensor_memory(
         &self,
         lowering: &mut Lowering<'_>,

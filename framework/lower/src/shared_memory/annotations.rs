@@ -92,7 +92,7 @@ impl Accesses {
     }
 
     /// Assigns the buffers that each statement accesses to the last access marker before the statement, in program
-    /// order.
+    /// order. `mark` is the last marker so far.
     fn walk(&mut self, region: &Region, uses: &Uses, mark: &mut Option<Value>) {
         for statement in &region.statements {
             if let Some(found) = self.mark(statement) {

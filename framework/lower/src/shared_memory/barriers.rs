@@ -55,7 +55,8 @@ impl Search<'_> {
         found
     }
 
-    /// Walks a region. `since` are the accesses since the last barrier before the region; returns the accesses since
+    /// Walks the region with the id `id`. `position` is the number of the next statement, counted over the whole kernel
+    /// in program order. `since` are the accesses since the last barrier before the region; returns the accesses since
     /// the last barrier at its end. Adds to `found` the numbers of the statements that need a barrier before them.
     fn region(
         &self,
@@ -159,7 +160,8 @@ impl Search<'_> {
     }
 }
 
-/// Inserts barriers before the statements with these numbers, and removes the markers of accesses.
+/// Inserts barriers before the statements with the numbers `before`, and removes the markers of accesses. `position` is
+/// the number of the region's first statement, and then of the first one after the region.
 fn insert(region: &mut Region, position: &mut usize, before: &BTreeSet<usize>, accesses: &Accesses) {
     let mut statements = Vec::with_capacity(region.statements.len());
     for mut statement in std::mem::take(&mut region.statements) {

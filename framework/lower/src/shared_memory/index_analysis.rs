@@ -274,8 +274,8 @@ impl<'a> IndexAnalysis<'a> {
         Some((Atom::Value(carried).into(), initial, next))
     }
 
-    /// Expresses a carried value as a function of the iteration number, by induction over its next value; `None` if no
-    /// form is recognized.
+    /// Expresses the value with the index `at` among those that the loop `number` carries as a function of the
+    /// iteration number, by induction over its next value; `None` if no form is recognized.
     fn follow_carried(&self, number: usize, at: usize) -> Option<IndexForm> {
         let (carried, initial, next) = self.recurrence(number, at)?;
         let iteration: IndexForm = Atom::Iteration(number).into();
@@ -296,8 +296,8 @@ impl<'a> IndexAnalysis<'a> {
         is_wrapped.then(|| initial.plus(&iteration.times(step)).remainder(divisor))
     }
 
-    /// Expresses the next value of a carried value that wraps around as a function of the iteration number. The initial
-    /// value may be negative if one step makes it zero or positive.
+    /// Expresses the next value of a carried value that wraps around, given as in [`Self::follow_carried`], as a
+    /// function of the iteration number. The initial value may be negative if one step makes it zero or positive.
     fn follow_next(&self, number: usize, at: usize) -> Option<IndexForm> {
         let (carried, initial, next) = self.recurrence(number, at)?;
         let (step, divisor) = wrapping_step(&carried, &next)?;

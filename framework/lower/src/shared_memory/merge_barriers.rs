@@ -97,8 +97,9 @@ impl BarrierMerger<'_> {
         region.statements = done;
     }
 
-    /// Returns the numbers of the statements between two barriers that must be hoisted above the first barrier to make
-    /// the second redundant. `None` if that is impossible. `since` and `until` are the numbers of the barriers.
+    /// Returns the positions of the statements between two barriers that must be hoisted above the first barrier to
+    /// make the second redundant. `None` if that is impossible. `since` and `until` are the positions of the barriers
+    /// in the region, and `tail` has the statements between them.
     fn can_be_first(&self, tail: &Tail, (since, until): (usize, usize), touched: &Touched) -> Option<BTreeSet<usize>> {
         if tail.len() > FAR {
             return None;
@@ -125,8 +126,8 @@ impl BarrierMerger<'_> {
         Self::with_operands(tail, &effects)
     }
 
-    /// Returns the numbers of the statements that write shared memory, and of all statements on which they depend.
-    /// `None` if they depend on a read of shared memory.
+    /// Returns the positions of the statements of `tail` that write shared memory, and of all its statements on which
+    /// they depend. `None` if they depend on a read of shared memory. `effects` has the effect of each statement.
     fn with_operands(tail: &Tail, effects: &[Effect]) -> Option<BTreeSet<usize>> {
         let mut required: BTreeSet<Value> = BTreeSet::new();
         let mut first = BTreeSet::new();

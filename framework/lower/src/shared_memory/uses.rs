@@ -270,7 +270,8 @@ impl Walk<'_> {
     }
 
     /// Records the effects of an operation on buffers other than plain accesses: it takes an address, executes an
-    /// asynchronous instruction, or waits.
+    /// asynchronous instruction, or waits. `touched` has the buffers of its operands; those whose asynchronous accesses
+    /// a wait completes are added.
     fn special(&mut self, op: &Op, id: RegionId, touched: &mut BTreeSet<u32>) {
         match op {
             Op::SharedAddress { buffer } => {

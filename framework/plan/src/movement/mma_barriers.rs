@@ -26,8 +26,8 @@ impl MmaBarriers {
         Self { first: builder.shared_buffer(BYTES << bits, BYTES), bits }
     }
 
-    /// Emits the init of all mbarriers by the first warp; a group completes with `arrivals` commits. A block barrier
-    /// makes them visible to all warps.
+    /// Adds a buffer of 2^`bits` mbarriers, and emits their init by the first warp; a group of MMAs completes with
+    /// `arrivals` commits. A block barrier makes the mbarriers visible to all warps.
     pub fn emit_new(builder: &mut Builder, bits: u32, arrivals: u32) -> Self {
         let barriers = Self::declare(builder, bits);
         emit_on_first_warp(builder, None, |builder| barriers.emit_init(builder, arrivals));
@@ -41,7 +41,8 @@ impl MmaBarriers {
         1 << self.bits
     }
 
-    /// Emits the init of all mbarriers by the running warp, and the fence that lets MMAs arrive there.
+    /// Emits the init of all mbarriers by the running warp, and the fence that lets MMAs arrive there; a group of MMAs
+    /// completes with `arrivals` commits.
     pub(super) fn emit_init(&self, builder: &mut Builder, arrivals: u32) {
         for ordinal in 0..self.groups() {
             let pointer = self.of_ordinal(builder, ordinal);

@@ -207,7 +207,8 @@ impl<'w, 'a, 'b, 'd> Structurizer<'w, 'a, 'b, 'd> {
         self.either(at, here, reached, yes, |_| Ok(outgoing))
     }
 
-    /// Emits an `scf.if` with the branches `yes` and `no`, whose exits are all in `reached`.
+    /// Emits an `scf.if` with the branches `yes` and `no`, whose exits are all in `reached`; it has the location of
+    /// `at`.
     fn either(
         &mut self,
         at: &Operation,

@@ -50,7 +50,8 @@ impl VectorGroups {
         Self::allowed(within, 1 << layout.in_bits(Dim::REGISTER), element.bits(), access_bits)
     }
 
-    /// Halves groups until the target has an access of their width; `bits` is the width of an element.
+    /// Halves groups until the target has an access of their width. `within` has the register bits that count the
+    /// elements of a group, `bits` is the width of an element.
     fn allowed(mut within: Vec<u32>, registers: usize, bits: u32, access_bits: &[u32]) -> Self {
         while !within.is_empty() && !access_bits.contains(&(bits << within.len())) {
             within.pop();

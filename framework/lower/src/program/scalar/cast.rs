@@ -170,7 +170,7 @@ fn as_float(ty: &tile::TileType) -> Lowered<Float> {
     }
 }
 
-/// Emits a cast between floating-point types, which rounds to nearest even or toward zero.
+/// Emits a cast between floating-point types, which rounds toward zero if `to_zero`, otherwise to nearest even.
 fn between_floats(
     builder: &mut Builder,
     value: Value,

@@ -14,7 +14,8 @@ pub(super) fn widened(builder: &mut Builder, value: Value, from: Float) -> Lower
     Ok(casts::decode_to_f32(builder, word, from.format()))
 }
 
-/// Converts a number to a type of eight bits or fewer, saturating, as PTX's conversions do.
+/// Converts a number to a type of eight bits or fewer, saturating, as PTX's conversions do; rounds toward zero if
+/// `to_zero`, otherwise to nearest even.
 pub(super) fn rounded(builder: &mut Builder, value: Value, from: Float, to: Float, to_zero: bool) -> Lowered<Value> {
     let rounding = if to_zero { NarrowRounding::TowardZero } else { NarrowRounding::NearestEven };
     let single = match native(from) {

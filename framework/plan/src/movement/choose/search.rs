@@ -98,7 +98,8 @@ pub(crate) fn wavefront_lower_bound(
 }
 
 /// Compares layouts of all kinds for accessors without copies: first for the problem without work sharing, then for
-/// each problem of `shared`, whose threads share the work of replicas.
+/// each problem of `shared`, whose threads share the work of replicas. `low` has the lists `kept` and `together` of
+/// [`search_all`].
 fn search_sharing<'a>(
     weigher: &mut Weigher<'a>,
     shared: &'a [SharedLayoutProblem<'a>],

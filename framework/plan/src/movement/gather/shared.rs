@@ -124,9 +124,9 @@ struct Rounds {
 }
 
 impl Rounds {
-    /// Chooses the functions that number 2^`round_bits` rounds. The round depends only on the source register that has
-    /// the element, and if possible neither on the result's thread nor on the index. `None` if the source's threads
-    /// have too few registers.
+    /// Chooses the functions that number 2^`round_bits` rounds; `units` are the coordinate bits in the order of memory.
+    /// The round depends only on the source register that has the element, and if possible neither on the result's
+    /// thread nor on the index. `None` if the source's threads have too few registers.
     fn of(problem: &GatherProblem, units: &[u64], round_bits: u32) -> Option<Self> {
         let threads = [problem.src.columns_of(Dim::LANE), problem.src.columns_of(Dim::WARP)].concat();
         let elsewhere = [&problem.threads[..], &problem.axis_units()].concat();

@@ -102,8 +102,9 @@ fn plan_steps(
     Ok(ScanPlan { stats, lane_bits: problem.lane_bits, to: Vec::new(), levels, lanes, totals, back: Vec::new() })
 }
 
-/// Plans the scan in a layout with whole lines (all elements along the axis) in each lane. Each conversion has its own
-/// shared memory: all that it needs if the block has enough, else an equal share of the block's memory.
+/// Plans the scan in the layout `lines`, with whole lines (all elements along the axis) in each lane; `within` is the
+/// scan in this layout. Each conversion has its own shared memory: all that it needs if the block has enough, else an
+/// equal share of the block's memory.
 fn plan_by_lines(
     problem: &ScanProblem,
     within: &ScanProblem,

@@ -55,8 +55,8 @@ impl<'a> Scopes<'a> {
         self.open.iter().rev().take_while(move |scope| !std::mem::replace(&mut hidden, scope.isolated))
     }
 
-    /// Gives consecutive values one name. Returns false, and does nothing, if a visible region already defines the
-    /// name.
+    /// Gives one name to `count` consecutive values, from `first` on. Returns false, and does nothing, if a visible
+    /// region already defines the name.
     pub fn define(&mut self, name: &'a str, first: Value, count: u32) -> bool {
         let taken = self.value(name).is_some();
         if let Some(scope) = self.open.last_mut().filter(|_| !taken) {

@@ -61,7 +61,7 @@ impl Printer<'_> {
         self.region_after_brace(region, labelled, implied, line)
     }
 
-    /// Appends a region to a line that ends with its opening brace.
+    /// Appends a region to a line that ends with its opening brace; `labelled` and `implied` as for [`Self::blocks`].
     pub(super) fn region_after_brace(
         &mut self,
         region: Region,

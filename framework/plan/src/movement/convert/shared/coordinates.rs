@@ -47,9 +47,10 @@ impl Coordinates {
     }
 }
 
-/// Returns one element for each bit of the round's number: the element that the bit adds (a round is one filling of
-/// scratch memory). They are in the registers of both sides, so every thread has an equal share of each round. An error
-/// if there are too few.
+/// Returns one element for each of the `rounds` bits of the round's number: the element that the bit adds (a round is
+/// one filling of scratch memory). They are in the registers of both sides, so every thread has an equal share of each
+/// round. They are independent of `taken`, to which they are added. An error if there are too few; its text has the
+/// bytes of all 2^`dimension` elements.
 fn numbering(
     conversion: &ConversionProblem,
     taken: &mut Subspace,

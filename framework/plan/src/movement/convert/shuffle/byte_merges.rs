@@ -33,7 +33,8 @@ pub(super) struct ByteMerges {
 }
 
 /// Finds byte merges that replace the last selects of the destination's words `taken`; returns them with the number of
-/// selects that remain. `None` if byte merges and remaining selects are more operations than the selects alone.
+/// selects that remain. `None` if a word has no byte merge, or if byte merges and remaining selects are more operations
+/// than the selects alone.
 pub(super) fn byte_merges(
     element: Element,
     words: &Words,
@@ -54,8 +55,9 @@ pub(super) fn byte_merges(
     (byte_merges.byte_merges.len() as u64 + left <= selects.selects.len() as u64).then_some((byte_merges, left))
 }
 
-/// Returns the byte merge that produces the destination word `word` of `ordered`; `None` if its bytes are not from two
-/// words, or the choice depends on several parities.
+/// Returns the byte merge that produces the destination word `word` of `ordered` from the words that the selects
+/// `taken` choose, one for each destination word of `words`; `None` if its bytes are not from two words, or the choice
+/// depends on several parities.
 fn joined(
     element: Element,
     words: &Words,

@@ -111,7 +111,8 @@ fn search(map: &WordMap, pairs: &Pairs, chosen: &mut Vec<u64>, budget: &mut u32)
 }
 
 /// Returns the columns of `Q`: for each bit of the offering thread's index, the word index that it adds (over F2) to
-/// the round's word, to give the word that the thread offers.
+/// the round's word, to give the word that the thread offers. `requested` has, for each bit of the receiving thread's
+/// index, the source word and thread that it adds; `source_thread` has the threads of these.
 pub(super) fn offers(requested: &[Position], source_thread: &[u64]) -> Vec<u64> {
     let units: Vec<u64> = (0..requested.len()).map(|bit| 1 << bit).collect();
     let all: Vec<u64> = source_thread.iter().chain(&units).copied().collect();

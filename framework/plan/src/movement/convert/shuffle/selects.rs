@@ -51,9 +51,9 @@ impl ByParity {
     }
 }
 
-/// Decomposes two linear maps from threads to word indices into functions of common parities of the thread index. Each
-/// map is given as the word-index bits that each thread bit adds. Returns, for each parity, the mask of its thread
-/// bits, and both maps as functions of the parities. `reversed` reverses the order of the parities.
+/// Decomposes two linear maps from threads to word indices, `taken` and `offered`, into functions of common parities of
+/// the thread index. Each map is given as the word-index bits that each thread bit adds. Returns, for each parity, the
+/// mask of its thread bits, and both maps as functions of the parities. `reversed` reverses the order of the parities.
 pub(super) fn by_parities(taken: &[u64], offered: &[u64], reversed: bool) -> (Vec<u64>, ByParity, ByParity) {
     let (taken, offered) = (swaps(taken), swaps(offered));
     let mut masks: Vec<u64> = Vec::new();
