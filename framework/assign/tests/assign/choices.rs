@@ -131,17 +131,20 @@ fn what_is_not_converted_costs_its_accesses_and_instructions() {
     // address.
     let plain = 0.5;
     let access = 3.0 * plain;
-    // Rows of 64 bytes, eight of which are four lines of 128 bytes; each lane loads sixteen bytes.
+    // A warp loads eight rows of 64 bytes, which are four lines of 128 bytes; each lane loads 16 bytes.
     let load = access + 4.0;
-    // Rows of 128 bytes; a lane has 32, so each of its two accesses stores half of every 32-byte sector. Stored sectors
-    // go at three times the unit's share of the memory bandwidth: 3352 GB/s at 1.83 GHz for 132 units.
+    // A warp stores eight rows of 128 bytes; a lane has 32 bytes, so each of its two accesses stores half of every
+    // 32-byte sector. Stored sectors go at three times the unit's share of the memory bandwidth: 3352 GB/s at 1.83 GHz
+    // for 132 units.
     let bytes_per_cycle = 3.0 * 3352.0 / 1.83 / 132.0;
     let store = 2.0 * (access + 8.0 * 128.0 / bytes_per_cycle);
     // A cast for each of eight elements.
     let casts = 8.0 * plain;
-    // Row and column offsets of both pointers: neighbours are consecutive.
+    // The offsets of each of the two pointers, rows times pitch plus columns: both operations take one instruction,
+    // since the offsets of a lane are consecutive.
     let index_cost = 2.0 * (plain + plain);
-    // Addresses likewise; those with explicit layouts are computed for each element.
+    // The addresses of the load take one instruction likewise; those of the store, whose layout is explicit, take one
+    // for each of eight elements.
     let addresses = plain + 8.0 * plain;
     let expected = load + store + casts + index_cost + addresses;
     assert!((cost - expected).abs() < 1e-9, "{cost} {expected}");

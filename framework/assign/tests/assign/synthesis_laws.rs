@@ -17,8 +17,8 @@ fn a100() -> TargetDescription {
     TargetDescription::from_toml("a100.toml", text).expect("the target's file is sound")
 }
 
-/// Returns a distributed layout of a tile of 2^`bits` elements over one or two warps of 32 lanes; each input bit is one
-/// coordinate bit.
+/// Returns a distributed layout of a tile of 2^`rows` rows over 2^`warps` warps of 32 lanes; `order` has, for each
+/// input bit (registers, lanes, warps), its coordinate bit.
 fn distributed(order: &[u32], rows: u32, warps: u32) -> LinearLayout {
     let bits = order.len() as u32;
     let registers = bits - 5 - warps;
@@ -153,7 +153,7 @@ fn lanes_within_a_vector_keep_it_narrow() {
     let context = PlanContext::new(&target);
     let straight = distributed(&(0..10).collect::<Vec<_>>(), 4, 0);
     let mut columns = straight.columns().to_vec();
-    // The first lane also moves by the second element of the vector.
+    // The first lane bit also adds (over F2) the element of the second register bit, which is within the vector.
     columns[5] ^= 2;
     let layout = LinearLayout::from_columns(straight.ins().clone(), straight.outs().clone(), &columns).expect("small");
     let of = |layout: &LinearLayout, bytes: u64| {
@@ -497,7 +497,8 @@ fn producers_gain_where_there_is_room_for_them() {
     assert!(with > without && fewer < more, "{with} of {without}, {fewer} of {more} blocks");
 }
 
-/// Checks the bottleneck of a block of 128x128 with K = 32 x 32 and four warps, which copies two stages ahead.
+/// Checks the bottleneck of a GEMM: a block of four warps computes a tile of 128x128 in 32 iterations, each of 32
+/// elements of K, with the data of `stages` iterations in shared memory.
 #[test]
 fn a_gemm_is_bound_by_its_slowest_resource() {
     let target = a100();

@@ -111,7 +111,7 @@ fn several_readers_share_a_layout() {
     assert_eq!(choice.gap_to_best_known(), 0);
     let weighted: Vec<u64> = chosen.accessors.iter().zip([1, 1, 2]).map(|(f, weight)| f.wavefronts * weight).collect();
     assert_eq!(weighted.iter().sum::<u64>(), chosen.wavefronts());
-    // The best layout for any two of them is no better for all.
+    // The best layout for two of the accessors does not take fewer wavefronts for all three.
     for pair in [[0, 1], [0, 2], [1, 2]] {
         let pair: Vec<Accessor> = pair.iter().map(|&at| accessors[at].clone()).collect();
         let of_two = choose_shared_layout(&pair, 16, &SharedLayoutConstraints::default(), &a100).expect("a choice");

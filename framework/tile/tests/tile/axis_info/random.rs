@@ -106,7 +106,7 @@ impl Program {
                 let b = if is_shift && constant % 3 != 0 { self.constant(constant.rem_euclid(6), &a) } else { b };
                 self.binary(name, &a, &b);
             }
-            // With constants, more is known.
+            // A constant operand, with which axis information knows more about the result.
             17..25 => {
                 let constant = self.constant(constant, &a);
                 self.binary(BINARY[second % 10], &a, &constant);
