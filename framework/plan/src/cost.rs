@@ -55,7 +55,7 @@ pub struct WarpWork {
 pub struct GlobalWork {
     /// Number of load or store instructions that the warp issues.
     pub accesses: f64,
-    /// Number of lines of the first-level cache (L1) that the accesses look up.
+    /// Number of lines of the first-level cache (L1) that the warp's accesses look up, counted for each access.
     pub lines: f64,
     /// Number of sectors that the warp's loads touch, counted for each load. The first-level cache (L1) serves them.
     pub loaded_sectors: f64,

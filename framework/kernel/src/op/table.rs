@@ -248,7 +248,7 @@ macro_rules! operations {
             /// Programmatic dependent launch (PTX `griddepcontrol`): waits until the preceding kernel of the stream has
             /// written all its results, or lets the next kernel start. A no-op on targets without it.
             grid_dependency GridDependency {
-                /// Whether it waits; otherwise it launches.
+                /// Whether the operation waits; otherwise it lets the next kernel start.
                 wait: bool = "what to do",
             } [(wait_or_launch wait)] -> none fn grid_dependency;
             /// Shuffle (CUDA `__shfl_sync`): every lane reads the value of another lane of its warp; a scalar of 32

@@ -34,12 +34,12 @@ impl RegisterDifferences {
         self.0.get(register).copied().unwrap_or((register, 0))
     }
 
-    /// The number of sources.
+    /// The number of registers that are their own source.
     pub(super) fn count(&self) -> usize {
         self.own().count()
     }
 
-    /// Selects the sources from all registers of the tensor.
+    /// Selects, from all registers of the tensor, those that are their own source.
     pub(super) fn select(&self, registers: &[Value]) -> Vec<Value> {
         self.own().map(|register| registers[register]).collect()
     }

@@ -27,8 +27,9 @@ pub struct ConversionProblem {
     pub(super) element: Element,
     pub(super) lane_bits: u32,
     pub(super) warp_bits: u32,
-    /// The source position of the element at each bit of a destination position (registers, then threads); of several
-    /// replicas the nearest one is taken. `None` if elements cross blocks.
+    /// The source position of the element at each bit of a destination position (registers, then threads); in thread
+    /// bits that only number replicas in the source, it equals the destination position. `None` if elements cross
+    /// blocks.
     pub(super) origin: Option<Origin>,
 }
 
@@ -145,8 +146,9 @@ impl<'a> Holders<'a> {
         Some(Position { register, thread: solution >> self.register_bits })
     }
 
-    /// Returns the source position of `element`, the element that bit `bit` of the destination's thread index adds; of
-    /// several replicas the nearest. `None` if the block does not hold the element.
+    /// Returns the source position of `element`, the element that bit `bit` of the destination's thread index adds. If
+    /// the bit only numbers replicas in the source, the position has the bit too, so that elements stay in their
+    /// thread. `None` if the block does not hold the element.
     pub(super) fn nearest(&self, bit: usize, element: u64) -> Option<Position> {
         let own = 1u64 << bit;
         // Both sides have the same element at this thread bit: it does not move.

@@ -113,8 +113,9 @@ impl TensorMemoryMoveTable {
 }
 
 impl TensorMemoryMoves {
-    /// Plans the moves of a tile that repeat the load and the store with the names `names`; `None` if they do not fit
-    /// the tile. `warp_rows` is the number of rows that a warp can access.
+    /// Plans the moves of a tile that repeat the load and the store with the names `names`, which reach the positions
+    /// `reach`; `None` if they do not fit the tile. `warp_rows` is the number of rows that a warp can access, `of` the
+    /// instructions that must fit.
     fn through(
         tile: &TensorMemoryOperand,
         reach: &Reach,

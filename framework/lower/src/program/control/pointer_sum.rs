@@ -46,7 +46,8 @@ impl Term {
         self.0.iter().collect::<HashSet<_>>().len()
     }
 
-    /// The number of 32-bit registers of the offsets. An offset that all pointers share is added to the base.
+    /// The number of 32-bit registers that the offsets take in the loop; none for an offset that all pointers share,
+    /// since it is added to the base.
     pub(super) fn registers(&self, builder: &Builder) -> usize {
         if self.count() == 1 {
             return 0;

@@ -19,7 +19,7 @@ use crate::program::lowering::Lowering;
 pub(super) struct Columns {
     /// The first column of each value's accumulator.
     pub first: HashMap<Value, u32>,
-    /// Number of columns of all accumulators.
+    /// Number of tensor-memory columns of all accumulators together.
     pub all: u32,
 }
 

@@ -82,9 +82,9 @@ fn is_zero(count: &u64) -> bool {
 pub struct Fetch {
     /// The elements that each lane fetches, as a distributed layout.
     pub layout: LinearLayout,
-    /// Number of global-memory transactions that the copy takes with this layout.
+    /// Number of global-memory transactions of all warps of a block that the copy takes with this layout.
     pub transactions: u64,
-    /// Number of global-memory transactions that the copy takes if it fetches without a permutation.
+    /// The same number for a copy that fetches without a permutation.
     pub straight_transactions: u64,
 }
 

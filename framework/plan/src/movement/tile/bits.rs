@@ -1,4 +1,5 @@
-//! Tiles: access instructions of shared memory as maps from bits to bits.
+//! Tiles: access instructions of shared memory as maps from the bits of lanes and their bytes to the bits of offsets in
+//! memory.
 
 use smallvec::SmallVec;
 

@@ -114,7 +114,7 @@ impl Parser<'_> {
         }
         let mut operands = operands.into_iter();
         draft.operands = sizes.iter().map(|size| operands.by_ref().take(*size).collect()).collect();
-        // Block arguments have groups of their own.
+        // The block arguments of each successor are an operand group; these groups are the last ones.
         let groups = draft.operands.iter().map(Vec::len);
         let along: Vec<usize> = match draft.attributes.remove("case_operand_segments") {
             // The last group of a switch has the block arguments of all cases.

@@ -29,7 +29,7 @@ pub struct TensorCopy {
     /// Counts of the operations that the copying warp executes: the copies of boxes with their bytes, and one arrival
     /// at the mbarrier if the copy completes there.
     pub counts: Counts,
-    /// Number of global-memory transactions, each of `global.transaction_bytes`.
+    /// Number of global-memory transactions of all boxes, each of `global.transaction_bytes`.
     pub transactions: u64,
     /// Required alignment in bytes of the shared memory, at which the first box starts.
     pub alignment: u64,
