@@ -1,4 +1,4 @@
-//! The result of layout assignment as a value that prints.
+//! The report of layout assignment, as data and as text: the layouts of all tensors, and the conversions that remain.
 
 use std::fmt;
 

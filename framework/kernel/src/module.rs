@@ -1,4 +1,4 @@
-//! Modules and kernels.
+//! Modules and kernels, with their launches, parameters and shared buffers.
 
 use serde::{Deserialize, Serialize};
 

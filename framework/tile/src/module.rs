@@ -1,4 +1,4 @@
-//! Modules and functions.
+//! Modules and functions of tile programs.
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
-//! Report of pipelined loops.
+//! The report of pipelined loops, as data and as text: the number of stages, and how each load is prefetched or why it
+//! is not.
 
 use std::fmt;
 use tilewright_tile::op::name::scf;

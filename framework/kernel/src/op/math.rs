@@ -1,4 +1,4 @@
-//! Math functions.
+//! Math functions of the kernel IR, and the number of their operands.
 
 use tilewright_target::named_enum;
 

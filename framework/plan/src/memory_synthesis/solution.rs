@@ -1,4 +1,4 @@
-//! The solution: a layout, its swizzles, and the alternative of each access.
+//! The solution of shared-memory layout synthesis: a layout, its swizzles, and the alternative of each access.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! The problem: a tensor in shared memory, and its accesses with their alternatives.
+//! The problem of shared-memory layout synthesis: a tensor in shared memory, and its accesses with their alternatives.
 
 use std::borrow::Cow;
 use std::fmt;

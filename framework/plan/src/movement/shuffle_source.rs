@@ -1,4 +1,4 @@
-//! The source lane of a shuffle.
+//! The source lane of a shuffle: a lane index, or the lane whose index differs by a constant xor.
 
 use tilewright_kernel::{Builder, Value};
 use tilewright_target::LaneXors;

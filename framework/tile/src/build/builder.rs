@@ -1,4 +1,4 @@
-//! A builder of functions.
+//! The builder of a function: its signature, its blocks and the current position.
 
 use crate::attribute::{Attribute, Attributes};
 use crate::body::{Block, Body, Location, Region, Value};

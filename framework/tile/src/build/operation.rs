@@ -1,4 +1,4 @@
-//! A builder of operations.
+//! The builder of one operation, which infers the types of results that are not given.
 
 use std::sync::Arc;
 

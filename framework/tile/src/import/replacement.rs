@@ -1,4 +1,4 @@
-//! Import rules, parsed.
+//! The parsed import rule of a foreign operation: the terms that replace it, or the reason why it is rejected.
 
 use super::term::Term;
 use std::collections::BTreeMap;

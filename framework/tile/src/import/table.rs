@@ -1,4 +1,4 @@
-//! Import tables, as deserialized.
+//! Import tables as deserialized, with the terms of their rules still as text.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Renaming of registers within each lane.
+//! Conversions that only rename registers within each lane, and emit no operations.
 
 use tilewright_kernel::Value;
 

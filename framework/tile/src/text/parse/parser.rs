@@ -1,4 +1,4 @@
-//! Parses Triton IR text.
+//! The parser of Triton IR text: its entry point and its state.
 
 use super::forward_refs::ForwardReferences;
 use super::names::Scopes;

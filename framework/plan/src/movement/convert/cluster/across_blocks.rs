@@ -1,4 +1,4 @@
-//! A conversion between the blocks of a cluster (distributed shared memory).
+//! The plan of a conversion between the blocks of a cluster (distributed shared memory), with its operation counts.
 
 use super::distance::Groups;
 use crate::movement::choose::swizzle::ScratchLayout;

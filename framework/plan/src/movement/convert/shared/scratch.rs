@@ -7,7 +7,7 @@ use crate::movement::{CountLowerBounds, PlanStats};
 use tilewright_kernel::{Counts, Scope};
 use tilewright_target::TargetDescription;
 
-/// Stores to and loads from scratch memory, with the layout of that memory.
+/// Stores to and loads from scratch memory, with the layout of that memory. The memory is filled once in each round.
 #[derive(Debug, Clone)]
 pub(crate) struct Scratch {
     pub(super) lane_bits: u32,

@@ -1,4 +1,4 @@
-//! Plans conversions by shuffles.
+//! Plans conversions by shuffles: the search for the plan of the fewest cycles, and a lower bound of these cycles.
 
 use super::search;
 use super::shuffles::ShufflePlan;

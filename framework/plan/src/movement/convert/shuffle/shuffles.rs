@@ -1,4 +1,4 @@
-//! A conversion by shuffles between the lanes of a warp.
+//! The plan of a conversion by shuffles between the lanes of a warp, with its operation counts.
 
 use super::byte_merges::ByteMerges;
 use super::moves::Moves;
