@@ -28,7 +28,8 @@ pub enum LayoutTransfer {
     /// Appends an axis of size 2; a new lowest register bit is the index along it (`tt.join`).
     Paired,
     /// Takes one half of a tensor along its last axis, which has size 2 (`tt.split`). A register bit must be the index
-    /// along this axis; if lanes or warps index it, the nearest layout with a register bit there is used instead.
+    /// along this axis; if a lane or warp bit is, the result is that of the layout in which the lowest register bit has
+    /// taken the place of this bit.
     Unpaired,
     /// Doubles the size of an axis; a new highest register bit selects the upper half.
     Stacked(usize),

@@ -71,7 +71,8 @@ impl PipelinePlanner<'_> {
         staged.stored_operands = self.choose_stored_operands(of, available, &mut line);
         let mut found: Vec<(PrefetchableLoad, PrefetchPlan)> = Vec::new();
         for load in &of.loads {
-            // With two stages, copies are as far ahead as loads to registers.
+            // With two stages, copies are no farther ahead than loads to registers, so a value that can stay in
+            // registers is not copied.
             match self.plan_prefetch(load, most > REGISTER_BUFFERS) {
                 Ok(planned) => found.push(planned),
                 Err(reason) => stays(&mut line, load, &reason),

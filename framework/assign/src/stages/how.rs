@@ -240,7 +240,8 @@ impl PipelinePlanner<'_> {
         if mask.is_some() && !zeros {
             return None;
         }
-        // Transposition keeps register indices.
+        // Transpositions between load and store keep register indices, so the number of bytes follows from the layout
+        // of the load.
         let together = self.together(pointers, mask, &self.layout(operation.results[0])?, tensor.bits);
         let widest = context.target.global.access_bits.iter().map(|bits| u64::from(bits / 8)).max()?;
         let as_wide = together.min(widest);

@@ -9,7 +9,7 @@ impl Checker<'_> {
     pub(super) fn operation(&mut self, op: &Op, results: &[(Value, Type)]) -> Checked {
         op.try_operands(|value, rule| self.operand_by(value, rule))?;
         self.attributes(op, results)?;
-        // The number of results is checked elsewhere.
+        // `Checker::results` checks the number of results.
         results
             .iter()
             .take(op.result_count().unwrap_or(0))

@@ -191,9 +191,10 @@ impl<'a> Lowering<'a> {
     pub(super) fn as_group(&mut self, config: &'a LaunchConfig<'a>) {
         self.config = config;
         self.launch.warps = config.warps;
-        // The same type has another layout, or is an error, in another group.
+        // The resolved layouts are those of the previous group: with another number of warps, a type may resolve to
+        // another layout, or not at all.
         self.known.clear();
-        // Other threads store in this group.
+        // A writer number of another group would stand for other threads.
         self.first_writer = self.writers.len();
     }
 

@@ -46,7 +46,7 @@ pub(super) struct TensorMemory {
 pub(super) struct DotSpace {
     /// The columns and mbarriers.
     pub space: TensorMemorySpace,
-    /// The number of the dot's group of MMAs (MMAs that are committed together) in the program.
+    /// The index of the dot's group of MMAs (MMAs that are committed together) among all groups of the program.
     pub group: Value,
     /// Whether the mbarriers are the dot's alone.
     pub has_own_barriers: bool,

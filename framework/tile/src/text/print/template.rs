@@ -62,7 +62,7 @@ impl Printer<'_> {
                 || format.iter().any(|piece| matches!(piece, FormatPiece::Special(special) if special.writes(name)))
         };
         let others = operation.attributes.iter().filter(|(name, _)| !written(name));
-        // Only formats write keywords as words; dictionaries have their numbers.
+        // Only formats write keywords as words; a dictionary has the numbers of the keywords.
         let others: Vec<_> = others.map(|(name, value)| (name, numbered(operation, name, value))).collect();
         if !others.is_empty() {
             line.push(&self.entries(others.iter().map(|(name, value)| (*name, value)))?);
