@@ -289,7 +289,8 @@ impl<'s> Pipeline<'s> {
 
     /// Emits the loop and the epilogue, with `first` as the initial states of the streams.
     ///
-    /// Returns the results of the emitted loop; the first ones are those of the program's loop that `rest` carries.
+    /// Returns the results of the emitted loop; the first ones are the results of the program's loop for the
+    /// loop-carried values of `rest`.
     fn looped(
         &self,
         first: &[Position],
