@@ -14,6 +14,9 @@ Ours over Triton's, by class of kernel, in geometric means:
 and sums of registers, bytes of spills, and global loads and stores. Static: each instruction counts once, however often it
 runs; `executed_beside_triton.py` counts what is executed. `--worst N` lists the N kernels with the greatest ratios; `--keep`
 leaves PTX and machine code in a folder; `--page` puts the tables into docs/results.md.
+
+`machine_code_above.json` has the kernels with more than 1.05 times Triton's instructions, and the reason for each. With
+`--page`, the script fails if a kernel above is not listed, or a listed one is not above.
 """
 
 import argparse
@@ -21,16 +24,20 @@ import json
 import pathlib
 import statistics
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 
 from case_classes import class_rows, classify
 from machine_code import count_encoded, summarize
 from record import write_record
-from tables import put_tables, row
+from tables import HERE, put_tables, row
 from triton_code import PROCESSORS, assembler_version, compile_by_triton, find_assembler, run_assembler
 
 Counts = dict[str, float]
+# Kernels with a greater ratio of all instructions need a reason.
+MOST = 1.05
+REASONS = HERE / "machine_code_above.json"
 # The counts that are committed.
 RECORDED = ("encoded", "registers", "spills")
 
@@ -106,7 +113,7 @@ def tell(ratios: list[float]) -> list[str]:
     """The geometric mean, how many are above 1.05, and the greatest."""
     if not ratios:
         return ["-", "-", "-"]
-    return [f"{statistics.geometric_mean(ratios):.2f}", str(sum(ratio > 1.05 for ratio in ratios)), f"{max(ratios):.2f}"]
+    return [f"{statistics.geometric_mean(ratios):.2f}", str(sum(ratio > MOST for ratio in ratios)), f"{max(ratios):.2f}"]
 
 
 def code_table(compared: dict[str, list[Pair]]) -> list[str]:
@@ -151,6 +158,28 @@ def worst_table(compared: dict[str, list[Pair]], number: int) -> list[str]:
     return lines
 
 
+def above_table(compared: dict[str, list[Pair]], reasons: dict[str, dict[str, str]]) -> list[str]:
+    """The kernels above `MOST`, the greatest ratio first, and the reasons."""
+    lines = [row("case", *compared, "reason"), "|---|" + "--:|" * len(compared) + "---|"]
+    ratios = {target: {pair.name: pair.all for pair in pairs if pair.all > MOST} for target, pairs in compared.items()}
+    names = {name for found in ratios.values() for name in found}
+    for name in sorted(names, key=lambda name: (-max(found.get(name, 0) for found in ratios.values()), name)):
+        cells = [f"{found[name]:.2f}" if name in found else "-" for found in ratios.values()]
+        given = dict.fromkeys(reasons[target].get(name, "") for target, found in ratios.items() if name in found)
+        lines.append(row(f"`{name}`", *cells, "; ".join(given)))
+    return lines
+
+
+def check_reasons(compared: dict[str, list[Pair]], reasons: dict[str, dict[str, str]]) -> list[str]:
+    """Kernels above `MOST` that have no reason, and kernels with a reason that are not above it."""
+    found = []
+    for target, pairs in compared.items():
+        above, listed = {pair.name for pair in pairs if pair.all > MOST}, set(reasons[target])
+        found += [f"{target}: {name} is above {MOST} and has no reason" for name in sorted(above - listed)]
+        found += [f"{target}: {name} is not above {MOST}, remove its reason" for name in sorted(listed - above)]
+    return found
+
+
 def parse_arguments() -> argparse.Namespace:
     """The arguments of the command line."""
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -181,11 +210,16 @@ def main() -> None:
             found = list(compare(chosen.command, target, files, triton, kept))
             compared[target] = [one for one in found if isinstance(one, Pair)]
             print("\n".join(f"not compared on {target}: {one}" for one in found if isinstance(one, str)))
+    reasons = json.loads(REASONS.read_text())
     tables = {"machine code": code_table(compared), "machine code, resources": resource_table(compared)}
-    put_tables(tables | {"machine code, worst": worst_table(compared, chosen.worst)}, chosen.page)
+    tables["machine code, worst"] = worst_table(compared, chosen.worst)
+    tables["machine code, above"] = above_table(compared, reasons)
+    put_tables(tables, chosen.page)
     if chosen.record:
         for target, pairs in compared.items():
             write_record(chosen.record / f"assembled.{target}.jsonl", pairs, RECORDED, target=target, ptxas=assembler_version())
+    if chosen.page and (failures := check_reasons(compared, reasons)):
+        sys.exit("\n".join(failures))
 
 
 if __name__ == "__main__":

@@ -82,15 +82,17 @@ impl AccumulatorType {
     }
 }
 
-/// Converts an element to a floating-point type with rounding to nearest even; `signed` states how integer bits are
-/// read. Elements are given and returned as bits.
-pub(super) fn convert(from: Element, signed: bool, to: Element, bits: u64) -> u64 {
+/// Converts an element to a floating-point type. `rounding` is for floating-point elements; integers are rounded to
+/// nearest even, and `signed` states how their bits are read. Elements are given and returned as bits.
+pub(super) fn convert((from, signed): (Element, bool), to: Element, rounding: RoundingMode, bits: u64) -> u64 {
     let Some(sum) = AccumulatorType::named(to.name()) else { return bits };
     if !from.is_float() {
         let value = if signed { i128::from(sign_extend(bits, from.bits())) } else { i128::from(bits) };
         return sum.encode(if sum == AccumulatorType::F64 { value as f64 } else { odd_integer(value) });
     }
-    AccumulatorType::named(from.name()).map_or(bits, |from| sum.encode(from.decode(bits)))
+    // Accumulation types have NaN and infinity, so every value has an encoding.
+    let encode = |value| sum.format().round(value, rounding).unwrap_or_default();
+    AccumulatorType::named(from.name()).map_or(bits, |from| encode(from.decode(bits)))
 }
 
 /// Converts a number between an 8-bit floating-point format and the type `wide`; numbers beyond the format's greatest

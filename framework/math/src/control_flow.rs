@@ -27,21 +27,6 @@ impl<'p> FormulaBuilder<'p> {
         self.builder.borrow_mut().end_region(&values)
     }
 
-    /// Emits a loop that carries two integers, with the initial values `first`. `body` emits one iteration: it returns
-    /// whether the loop continues, and the integers of the next iteration. Returns the integers after the last
-    /// iteration.
-    pub fn while_loop(
-        &'p self,
-        first: [Int<'p>; 2],
-        body: impl FnOnce([Int<'p>; 2]) -> (Bool<'p>, [Int<'p>; 2]),
-    ) -> [Int<'p>; 2] {
-        let step = |ints, _: [Real<'p>; 0]| {
-            let (loop_condition, ints) = body(ints);
-            (loop_condition, ints, [])
-        };
-        self.repeat_with(first, [], step).0
-    }
-
     /// Emits a loop that carries integers and floating-point values, with the initial values `ints` and `numbers`.
     /// `body` emits one iteration: it returns whether the loop continues, and the values of the next iteration. Returns
     /// the values after the last iteration.

@@ -26,11 +26,23 @@ pub(super) fn append(
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Natives {
     pub exp2: bool,
+    pub rsqrt: bool,
+    pub div: bool,
 }
 
 impl Natives {
     pub(super) fn of(element: Element, native: &dyn Fn(MathFunction, Element) -> bool) -> Self {
-        Self { exp2: native(MathFunction::Exp2, element) }
+        let [exp2, rsqrt, div] =
+            [MathFunction::Exp2, MathFunction::Rsqrt, MathFunction::Div].map(|function| native(function, element));
+        Self { exp2, rsqrt, div }
+    }
+
+    /// Returns the quotient `x / y`: by the target's instruction if it has one, else rounded to nearest.
+    pub(super) fn quotient<'p>(self, x: Real<'p>, y: Real<'p>) -> Real<'p> {
+        match self.div {
+            true => x.formula.real(x.formula.build(|builder| builder.math(MathFunction::Div, &[x.value, y.value]))),
+            false => x / y,
+        }
     }
 }
 
@@ -66,7 +78,7 @@ fn formula<'p>(function: MathFunction, natives: Natives, [x, y, z]: [Real<'p>; 3
         MathFunction::Sqrt => x.sqrt(),
         MathFunction::Div => x / y,
         MathFunction::Hypot => root::hypot(x, y),
-        MathFunction::Fmod => remainder::fmod(x, y),
+        MathFunction::Fmod => remainder::fmod(x, y, natives),
         MathFunction::Lgamma => gamma::lgamma(x),
         MathFunction::Tgamma => gamma::tgamma(x),
         MathFunction::Erfinv => inverse_error_function::erfinv(x),
@@ -83,7 +95,7 @@ fn formula<'p>(function: MathFunction, natives: Natives, [x, y, z]: [Real<'p>; 3
         MathFunction::Logb => exact::logb(x),
         MathFunction::NextAfter => exact::next_after(x, y),
         MathFunction::Scalbn => exact::scaled_by(x, y),
-        MathFunction::Remainder => remainder::remainder(x, y),
+        MathFunction::Remainder => remainder::remainder(x, y, natives),
         MathFunction::AddDown => exact::add(x, y, Rounding::Down),
         MathFunction::AddUp => exact::add(x, y, Rounding::Up),
         MathFunction::AddZero => exact::add(x, y, Rounding::Zero),

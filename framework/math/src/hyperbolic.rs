@@ -4,6 +4,7 @@ use super::exponential::{Power, exp_double_word, exp_within};
 use super::formula::Natives;
 use super::formula_builder::Real;
 use super::tables::hyperbolic::{SINH, TANH};
+use tilewright_kernel::MathFunction;
 
 /// Returns `(e^x + sign * e^-x) / 2` for `x` from zero on: `sign` is 1 for the hyperbolic cosine, -1 for the sine. It
 /// is computed from half of the exponential, so that it does not overflow early; the rounding error of the exponential
@@ -32,8 +33,15 @@ pub(super) fn tanh<'p>(x: Real<'p>, natives: Natives) -> Real<'p> {
     let size = x.abs();
     let z = size * size;
     let near = (size * z).mul_add(TANH.at(z), size);
-    let greatest = formula.by_type(10.0, 20.0);
-    let power = exp_within(size.clamped(0.0, greatest) * 2.0, natives);
-    let far = 1.0 - 2.0 / (power + 1.0);
+    let far = if natives.exp2 && natives.rsqrt {
+        let power = (size * (2.0 * std::f64::consts::LOG2_E)).native(MathFunction::Exp2);
+        // The square of the inverse root is the inverse; it is 0 for an infinite power.
+        let root = (power + 1.0).native(MathFunction::Rsqrt);
+        (root * -2.0).mul_add(root, 1.0)
+    } else {
+        let greatest = formula.by_type(10.0, 20.0);
+        let power = exp_within(size.clamped(0.0, greatest) * 2.0, natives);
+        1.0 - 2.0 / (power + 1.0)
+    };
     size.is_less(0.7).select(near, far).with_sign_of(x)
 }

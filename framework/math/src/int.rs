@@ -61,6 +61,12 @@ impl<'p> Int<'p> {
         self.compare(Compare::LtU, other)
     }
 
+    /// Returns the greater of two signed integers.
+    pub fn max_s(self, other: impl Bits<'p>) -> Self {
+        let other = other.at(self.formula);
+        self.compare(Compare::LtS, other).select_int(other, self)
+    }
+
     /// Whether any of the bits in the mask is set.
     pub fn has(self, bits: u64) -> Bool<'p> {
         (self & bits).compare(Compare::Ne, 0)

@@ -87,6 +87,11 @@ impl<'p> Real<'p> {
         self.compare(Compare::FLt, other)
     }
 
+    /// Whether `self <= other`; false for NaN.
+    pub fn is_at_most(self, other: impl Number<'p>) -> Bool<'p> {
+        self.compare(Compare::FLe, other)
+    }
+
     /// Whether the values are equal; false for NaN.
     pub fn is_equal(self, other: impl Number<'p>) -> Bool<'p> {
         self.compare(Compare::FEq, other)

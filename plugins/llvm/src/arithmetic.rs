@@ -10,6 +10,7 @@ use tilewright_plugin::codegen::{invalid, unsupported};
 
 use crate::emitter::builder_error;
 use crate::ffi;
+use crate::thread_fields::ThreadFields;
 use crate::translate::{Body, Typed};
 
 /// Type of the 32-bit words that a shuffle moves between lanes; other types are bitcast to it.
@@ -71,7 +72,7 @@ impl<'ctx> Body<'_, 'ctx> {
             _ => scalar.as_basic_value_enum(),
         };
         let value = self.emit.builder.build_bit_cast(integers, required, "").map_err(builder_error)?;
-        Ok(Typed { ty, value, constant: Some(bits), products: 0 })
+        Ok(Typed { constant: Some(bits), ..Typed::new(ty, value) })
     }
 
     pub(crate) fn unary(&mut self, op: Unary, a: Value) -> Result<Typed<'ctx>, CompileError> {
@@ -104,7 +105,7 @@ impl<'ctx> Body<'_, 'ctx> {
 
     pub(crate) fn binary(&mut self, op: Binary, a: Value, b: Value) -> Result<Typed<'ctx>, CompileError> {
         let a = self.value(a)?;
-        let Typed { value: b, constant, .. } = self.values.get_as(b, a.ty)?;
+        let Typed { value: b, constant, thread, .. } = self.values.get_as(b, a.ty)?;
         let fits = if op.is_float() { is_float(a.ty) } else { is_integer(a.ty) };
         if !fits {
             let required = if op.is_float() { "floating-point values" } else { "integers" };
@@ -130,7 +131,47 @@ impl<'ctx> Body<'_, 'ctx> {
         if op == Binary::Add && is_product(b) {
             result.products = self.keep_partial_sum(a.products + 1, value)?;
         }
+        self.track_thread(op, &mut result, a.thread, (thread, constant))?;
         Ok(result)
+    }
+
+    /// Tracks the fields of the thread's index in the `result` of an operation, given those of its operands. If two
+    /// fields of a sum become one, the sum is computed anew from the thread's index.
+    fn track_thread(
+        &self,
+        op: Binary,
+        result: &mut Typed<'ctx>,
+        a: Option<ThreadFields>,
+        (b, constant): (Option<ThreadFields>, Option<u64>),
+    ) -> Result<(), CompileError> {
+        let Some(a) = a else { return Ok(()) };
+        if let Some(constant) = constant {
+            result.thread = a.apply(op, constant);
+            return Ok(());
+        }
+        let Some(b) = b.filter(|_| matches!(op, Binary::Add | Binary::Or | Binary::Xor)) else { return Ok(()) };
+        result.thread = a.plus(b);
+        let Some(sum) = result.thread.filter(|sum| sum.fields().len() < a.fields().len() + b.fields().len()) else {
+            return Ok(());
+        };
+        let Some(index) = self.dialect.thread_index(&self.emit)? else { return Ok(()) };
+        let mut value = None;
+        for field in sum.fields() {
+            let moved = match field.shift {
+                0 => index,
+                1.. => self.emit.shift_left(index, field.shift.unsigned_abs())?,
+                _ => self.emit.shift_right(index, field.shift.unsigned_abs())?,
+            };
+            let term = self.emit.and(moved, field.mask)?;
+            value = Some(match value {
+                None => term,
+                Some(before) => self.emit.builder.build_or(before, term, "").map_err(builder_error)?,
+            });
+        }
+        if let Some(value) = value {
+            result.value = value.into();
+        }
+        Ok(())
     }
 
     /// Makes LLVM keep `sum` if it adds up [`PRODUCTS_OF_PARTIAL_SUM`] products, and returns how many products it adds
@@ -215,7 +256,8 @@ impl<'ctx> Body<'_, 'ctx> {
             Cast::RoundF => InstructionOpcode::FPTrunc,
             Cast::IntS => InstructionOpcode::FPToSI,
             Cast::IntU => InstructionOpcode::FPToUI,
-            Cast::ExtendE4m3
+            Cast::RoundZ
+            | Cast::ExtendE4m3
             | Cast::ExtendE5m2
             | Cast::ExtendFp8Fnuz
             | Cast::ExtendBf8Fnuz

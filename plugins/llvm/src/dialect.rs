@@ -120,6 +120,16 @@ pub trait Dialect {
     /// [`CompileError`] if the target cannot emit the operation.
     fn lane<'ctx>(&self, emit: &Emitter<'_, 'ctx>) -> Result<IntValue<'ctx>, CompileError>;
 
+    /// Emits the index of the thread in its block, `i32`, if lane and warp are its lower and upper bits in one register;
+    /// `None` otherwise.
+    ///
+    /// # Errors
+    /// [`CompileError`] if the target cannot emit the operation.
+    fn thread_index<'ctx>(&self, emit: &Emitter<'_, 'ctx>) -> Result<Option<IntValue<'ctx>>, CompileError> {
+        let _ = emit;
+        Ok(None)
+    }
+
     /// Emits the index of the warp in its block, `i32`. If the target needs it, the value has a form that LLVM's
     /// uniformity analysis recognizes as uniform.
     ///

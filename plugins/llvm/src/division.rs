@@ -8,14 +8,14 @@ use tilewright_plugin::CompileError;
 use tilewright_plugin::codegen::{invalid, unsupported};
 
 use crate::emitter::builder_error;
-use crate::translate::{Body, Typed};
+use crate::translate::{Body, Division, Typed};
 
 impl<'ctx> Body<'_, 'ctx> {
     /// Emits a quotient or remainder. LLVM leaves division by zero undefined, and a signed quotient that overflows, but
     /// the kernel IR guarantees some value: a dialect hides the divisor from LLVM, or the divisor becomes one. Narrow
     /// integers are widened, because not every target divides them at every optimization level.
     pub(crate) fn divide(
-        &self,
+        &mut self,
         opcode: InstructionOpcode,
         signed: bool,
         a: Typed<'ctx>,
@@ -24,9 +24,15 @@ impl<'ctx> Body<'_, 'ctx> {
         let bits = a.ty.element().map_or(0, Element::bits);
         let extend = if signed { InstructionOpcode::SExt } else { InstructionOpcode::ZExt };
         if !is_constant && a.ty.count() == 1 {
+            if let Some(rest) = self.remainder_of_quotient(opcode, [a.value, b])? {
+                return Ok(rest);
+            }
             let [x, y] = self.widened(extend, a.ty, [a.value, b], bits.max(16))?;
             if let Some(y) = self.dialect.opaque_divisor(&self.emit, y.into_int_value())? {
-                return self.divide_narrowed(opcode, [x, y.into()], a.value.get_type());
+                let quotient = self.divide_narrowed(opcode, [x, y.into()], a.value.get_type())?;
+                let block = self.emit.builder.get_insert_block();
+                self.division = Some(Division { opcode, operands: [a.value, b], quotient, block });
+                return Ok(quotient);
             }
         }
         let [x, y] = self.widened(extend, a.ty, [a.value, b], bits.max(32))?;
@@ -45,6 +51,26 @@ impl<'ctx> Body<'_, 'ctx> {
             impossible => builder.build_select(impossible.into_int_value(), one, y, ""),
         };
         self.divide_narrowed(opcode, [x, y.map_err(builder_error)?], a.value.get_type())
+    }
+
+    /// Emits a remainder as the dividend minus the product of quotient and divisor, if the same block has just computed
+    /// the quotient. LLVM, which does not see the hidden divisor, then simplifies quotient times divisor plus remainder.
+    fn remainder_of_quotient(
+        &self,
+        opcode: InstructionOpcode,
+        [a, b]: [BasicValueEnum<'ctx>; 2],
+    ) -> Result<Option<BasicValueEnum<'ctx>>, CompileError> {
+        let division = match opcode {
+            InstructionOpcode::SRem => InstructionOpcode::SDiv,
+            InstructionOpcode::URem => InstructionOpcode::UDiv,
+            _ => return Ok(None),
+        };
+        let block = self.emit.builder.get_insert_block();
+        let is_same = |last: &&Division<'ctx>| (last.opcode, last.operands, last.block) == (division, [a, b], block);
+        let Some(last) = self.division.as_ref().filter(is_same) else { return Ok(None) };
+        let builder = &self.emit.builder;
+        let product = builder.build_binop(InstructionOpcode::Mul, last.quotient, b, "").map_err(builder_error)?;
+        builder.build_binop(InstructionOpcode::Sub, a, product, "").map(Some).map_err(builder_error)
     }
 
     /// Emits the extension of two integers of type `ty` to `bits` bits.

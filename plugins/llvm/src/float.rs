@@ -77,14 +77,17 @@ impl<'ctx> Body<'_, 'ctx> {
         a: Typed<'ctx>,
         b: BasicValueEnum<'ctx>,
     ) -> Result<BasicValueEnum<'ctx>, CompileError> {
+        // LLVM has no instructions for `minimumnum` of `bf16`; the two differ for signalling NaNs only.
         let name = match op {
+            Binary::FMinNumber if is_bfloat(a.ty) => "llvm.minnum",
+            Binary::FMaxNumber if is_bfloat(a.ty) => "llvm.maxnum",
             Binary::FMinNumber => "llvm.minimumnum",
             Binary::FMaxNumber => "llvm.maximumnum",
             Binary::FMinimum => "llvm.minimum",
             Binary::FMaximum => "llvm.maximum",
             _ => return Err(unsupported(format!("no code generation for `{}`", op.name()))),
         };
-        self.emit_in_single(is_bfloat(a.ty), a.ty, &[a.value, b], |ty, values| self.intrinsic(name, ty, values))
+        self.intrinsic(name, self.llvm_type(a.ty)?, &[a.value, b])
     }
 
     pub(crate) fn float_compare(

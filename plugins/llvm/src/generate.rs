@@ -10,6 +10,7 @@ use inkwell::targets::{CodeModel, FileType, InitializationConfig, RelocMode, Tar
 use tilewright_kernel::Module;
 use tilewright_plugin::CompileError;
 
+use crate::bit_reversal;
 use crate::ffi::Session;
 use crate::translate::{Role, translate};
 use crate::{Dialect, LlvmTarget};
@@ -60,6 +61,7 @@ pub fn compile(
         let module = translated(&session, dialect, &names, &machine, source, role)?;
         let passed = module.run_passes(&format!("default<O{optimisation}>"), &machine, PassBuilderOptions::create());
         passed.map_err(|error| CompileError::Backend(format!("optimisation: {error}")))?;
+        bit_reversal::widen(&module)?;
         check(&session, &module, "after optimisation")?;
         Ok::<_, CompileError>(module)
     };

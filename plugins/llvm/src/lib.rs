@@ -19,6 +19,7 @@
 mod arithmetic;
 mod asynchronous;
 mod atomic;
+mod bit_reversal;
 mod control;
 mod dialect;
 mod division;
@@ -31,6 +32,7 @@ mod lines;
 mod memory;
 mod ordered;
 mod pieces;
+mod thread_fields;
 mod translate;
 
 pub use dialect::{

@@ -3,10 +3,13 @@
 use std::cell::Cell;
 
 use inkwell::AddressSpace;
+use inkwell::basic_block::BasicBlock;
 use inkwell::debug_info::DILocation;
 use inkwell::module::{Linkage, Module as LlvmModule};
 use inkwell::types::{AnyType, BasicMetadataTypeEnum, BasicTypeEnum};
-use inkwell::values::{BasicValue, BasicValueEnum, FunctionValue, GlobalValue, IntValue, PointerValue};
+use inkwell::values::{
+    BasicValue, BasicValueEnum, FunctionValue, GlobalValue, InstructionOpcode, IntValue, PointerValue,
+};
 use inkwell::{GlobalVisibility, attributes::Attribute, attributes::AttributeLoc, context::Context};
 use tilewright_kernel::{Element, Issuers, Kernel, MemorySpace, Module, Op, ShuffleMode, SpecialRegister, Type, Value};
 use tilewright_plugin::CompileError;
@@ -18,6 +21,7 @@ use crate::emitter::{Emitter, builder_error};
 use crate::lines::Lines;
 use crate::memory::LaneAccess;
 use crate::ordered::Ordered;
+use crate::thread_fields::ThreadFields;
 use crate::{Dialect, KernelForm, LlvmTarget, MapForm, SharedForm, no_clusters};
 
 /// Maximum bits of a vector in the kernel IR; more than the registers of a lane can hold.
@@ -32,11 +36,13 @@ pub(crate) struct Typed<'ctx> {
     pub(crate) constant: Option<u64>,
     /// The number of integer products that the value sums since the last partial sum that LLVM must keep.
     pub(crate) products: u32,
+    /// The bits of the thread's index that the value consists of, if they are known.
+    pub(crate) thread: Option<ThreadFields>,
 }
 
 impl<'ctx> Typed<'ctx> {
     pub(crate) fn new(ty: Type, value: BasicValueEnum<'ctx>) -> Self {
-        Self { ty, value, constant: None, products: 0 }
+        Self { ty, value, constant: None, products: 0, thread: None }
     }
 }
 
@@ -105,6 +111,7 @@ pub(crate) fn translate<'ctx>(
             values,
             stores: 0,
             global_stores: 0,
+            division: None,
             lines,
         };
         body.run().map_err(|error| in_kernel(error, kernel))?;
@@ -269,8 +276,19 @@ pub(crate) struct Body<'a, 'ctx> {
     pub(crate) stores: usize,
     /// Stores to global memory so far.
     pub(crate) global_stores: usize,
+    /// The last division by a hidden divisor.
+    pub(crate) division: Option<Division<'ctx>>,
     /// The debug location of each of the kernel's source locations; empty if the module has no debug information.
     pub(crate) lines: Vec<Option<DILocation<'ctx>>>,
+}
+
+/// A division of integers by a divisor that is hidden from LLVM.
+pub(crate) struct Division<'ctx> {
+    pub(crate) opcode: InstructionOpcode,
+    /// Dividend and divisor.
+    pub(crate) operands: [BasicValueEnum<'ctx>; 2],
+    pub(crate) quotient: BasicValueEnum<'ctx>,
+    pub(crate) block: Option<BasicBlock<'ctx>>,
 }
 
 impl<'a, 'ctx> Body<'a, 'ctx> {
@@ -427,7 +445,22 @@ impl<'a, 'ctx> Body<'a, 'ctx> {
                 return Err(invalid(format!("a grid has no axis {axis}")));
             }
         };
-        Ok(Typed::new(Type::Scalar(Element::I32), value.into()))
+        let mut typed = Typed::new(Type::Scalar(Element::I32), value.into());
+        typed.thread = self.dialect.thread_index(&self.emit)?.and_then(|_| self.fields_of(register));
+        Ok(typed)
+    }
+
+    /// Returns the fields of a register whose bits are those of the thread's index.
+    fn fields_of(&self, register: SpecialRegister) -> Option<ThreadFields> {
+        let launch = self.kernel.launch;
+        match register {
+            SpecialRegister::Lane => Some(ThreadFields::new(0, launch.lanes - 1)),
+            SpecialRegister::Warp => {
+                let shift = -(launch.lanes.trailing_zeros() as i32);
+                Some(ThreadFields::new(shift, launch.warps.next_power_of_two() - 1))
+            }
+            _ => None,
+        }
     }
 
     fn shared_address(&mut self, buffer: u32) -> Result<Typed<'ctx>, CompileError> {

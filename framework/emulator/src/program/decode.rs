@@ -4,7 +4,7 @@ use super::step::{Access, Atomic, Bounds, Copied, Instruction, Print, Step};
 use crate::rounding::AccumulatorType;
 use std::collections::HashMap;
 use tilewright_kernel::{self as kernel, Cast, Element, Kernel, MemorySpace, Op, Region, Statement, Type, Value};
-use tilewright_target::{Direction, TargetDescription};
+use tilewright_target::{Direction, RoundingMode, TargetDescription};
 
 /// A kernel decoded into steps, and the sizes that its execution needs.
 pub(crate) struct Program<'a> {
@@ -228,10 +228,11 @@ impl<'a> Decoder<'a> {
         match op {
             Cast::Truncate | Cast::ExtendU => Step::Truncate { mask, a, to, n },
             Cast::ExtendS => Step::ExtendSign { from_bits, mask, a, to, n },
-            Cast::FloatS | Cast::FloatU | Cast::ExtendF | Cast::RoundF => {
+            Cast::FloatS | Cast::FloatU | Cast::ExtendF | Cast::RoundF | Cast::RoundZ => {
                 let element = |ty: Type| ty.element().unwrap_or(Element::I1);
                 let signed = op == Cast::FloatS;
-                Step::Convert { from: element(from.ty), signed, element: element(ty), a, to, n }
+                let rounding = if op == Cast::RoundZ { RoundingMode::Zero } else { RoundingMode::NearestEven };
+                Step::Convert { from: element(from.ty), signed, element: element(ty), rounding, a, to, n }
             }
             Cast::IntS | Cast::IntU => {
                 let (from, signed) = (from.ty.element().unwrap_or(Element::F32), op == Cast::IntS);

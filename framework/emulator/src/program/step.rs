@@ -5,7 +5,7 @@ use tilewright_kernel::{
     self as kernel, Binary, Cast, Compare, Element, MathFunction, MemorySpace, Queue, Scope, SpecialRegister, Type,
     Unary,
 };
-use tilewright_target::{BankRow, Direction};
+use tilewright_target::{BankRow, Direction, RoundingMode};
 
 /// One step of a decoded kernel. Fields are indices into a warp's register file unless stated otherwise; `n` is the
 /// number of registers of a value, its elements times the lanes.
@@ -108,6 +108,7 @@ pub(crate) enum Step<'a> {
         from: Element,
         signed: bool,
         element: Element,
+        rounding: RoundingMode,
         a: usize,
         to: usize,
         n: usize,

@@ -50,8 +50,8 @@ impl Warp {
             Step::ExtendSign { from_bits, mask, a, to, n } => {
                 each(registers, a, to, n, |x| arithmetic::sign_extend(x, from_bits) as u64 & mask);
             }
-            Step::Convert { from, signed, element, a, to, n } => {
-                each(registers, a, to, n, |x| rounding::convert(from, signed, element, x));
+            Step::Convert { from, signed, element, rounding, a, to, n } => {
+                each(registers, a, to, n, |x| rounding::convert((from, signed), element, rounding, x));
             }
             Step::ConvertByte { cast, wide, a, to, n } => {
                 each(registers, a, to, n, |x| rounding::convert_byte(cast, wide, x));

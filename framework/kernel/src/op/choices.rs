@@ -146,6 +146,8 @@ named_enum! {
         ExtendF = "extend_f",
         /// Floating-point number rounded to a narrower type, to nearest even.
         RoundF = "round_f",
+        /// `f32` rounded to a narrower type, towards zero; infinity stays.
+        RoundZ = "round_z",
         /// Floating-point number to a signed integer, towards zero; unspecified if it does not fit.
         IntS = "int_s",
         /// Floating-point number to an unsigned integer, towards zero; unspecified if it does not fit.
@@ -237,6 +239,7 @@ impl Cast {
         let (narrower, wider) = (to.bits() < from.bits(), to.bits() > from.bits());
         match (self, from.is_float(), to.is_float()) {
             (Self::Truncate, false, false) | (Self::RoundF, true, true) => narrower,
+            (Self::RoundZ, true, true) => narrower && from == Element::F32,
             (Self::ExtendU | Self::ExtendS, false, false) | (Self::ExtendF, true, true) => wider,
             (Self::FloatS | Self::FloatU, false, true) => from != Element::I1,
             (Self::IntS | Self::IntU, true, false) => to != Element::I1,
@@ -251,7 +254,13 @@ impl Cast {
     pub(super) fn operand(self) -> TypeSet {
         match self {
             Self::Bits => BITS,
-            Self::ExtendF | Self::RoundF | Self::IntS | Self::IntU | Self::RoundE4m3 | Self::RoundE5m2 => FLOAT,
+            Self::ExtendF
+            | Self::RoundF
+            | Self::RoundZ
+            | Self::IntS
+            | Self::IntU
+            | Self::RoundE4m3
+            | Self::RoundE5m2 => FLOAT,
             Self::FloatS | Self::FloatU => INTEGER_BUT_I1,
             Self::Truncate
             | Self::ExtendU

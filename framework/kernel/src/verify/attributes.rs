@@ -91,7 +91,7 @@ impl Checker<'_> {
             Cast::FloatS | Cast::FloatU => "float(s)".to_owned(),
             Cast::IntS | Cast::IntU => "integer(s), not i1".to_owned(),
             Cast::ExtendF => format!("float(s) wider than {from}"),
-            Cast::RoundF => format!("float(s) narrower than {from}"),
+            Cast::RoundF | Cast::RoundZ => format!("float(s) narrower than {from}"),
             Cast::ExtendE4m3 | Cast::ExtendE5m2 | Cast::ExtendFp8Fnuz | Cast::ExtendBf8Fnuz => {
                 "f16, bf16 or f32 from i8".to_owned()
             }

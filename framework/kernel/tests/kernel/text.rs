@@ -359,8 +359,8 @@ fn errors_say_where_and_what_was_expected() {
             (
                 2,
                 18,
-                "expected a cast (truncate, extend_u, extend_s, bits, float_s, float_u, extend_f, round_f, int_s, int_u, \
-                 extend_e4m3, extend_e5m2, extend_fp8_fnuz, extend_bf8_fnuz, round_e4m3, round_e5m2), found `round`",
+                "expected a cast (truncate, extend_u, extend_s, bits, float_s, float_u, extend_f, round_f, round_z, int_s, \
+                 int_u, extend_e4m3, extend_e5m2, extend_fp8_fnuz, extend_bf8_fnuz, round_e4m3, round_e5m2), found `round`",
             ),
         ),
         (body("%1: i32 = binary add %0 %2"), (2, 27, "expected `,`, found `%`")),

@@ -1,4 +1,5 @@
-//! Casts between 8-bit floating-point formats and wider types by a target's instructions, which convert vectors.
+//! Casts that only some targets have instructions for: between 8-bit floating-point formats and wider types, of vectors,
+//! of integers to `bf16`, and toward zero.
 
 use tilewright_kernel::{Builder, Cast, Element, Type, Value};
 use tilewright_target::{Format, TargetDescription};
@@ -11,8 +12,8 @@ const ELEMENTS: usize = 4;
 /// result.
 const WIDE: [Element; 3] = [Element::F16, Element::F32, Element::Bf16];
 
-/// The set of casts between 8-bit floating-point formats and wider types for which a target has instructions. All
-/// others are computed by arithmetic.
+/// The set of casts for which a target has instructions, among those that not every target has: between 8-bit
+/// floating-point formats and wider types, of 32-bit integers to `bf16`, and toward zero. All others are computed by arithmetic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct NativeCasts {
     /// A bit set: the bit `WIDE.len() * cast + wide` is set if the target has the cast. The cast is an index into
@@ -35,7 +36,9 @@ impl NativeCasts {
         1 << (number * WIDE.len() + at)
     }
 
-    fn has(self, cast: Cast, element: Element) -> bool {
+    /// Whether the target has an instruction for a cast between `element` and the other type of the cast.
+    #[must_use]
+    pub fn has(self, cast: Cast, element: Element) -> bool {
         WIDE.contains(&element) && self.listed & Self::bit(cast, element) != 0
     }
 
@@ -49,6 +52,17 @@ impl NativeCasts {
             let wide = builder.cast(cast, vector, Type::vector_or_scalar(through, count));
             resized(builder, wide, to)
         }))
+    }
+
+    /// Rounds `f32` numbers to a 16-bit type, toward zero; `None` if the target has no instruction for this cast.
+    pub fn round_toward_zero(self, builder: &mut Builder, numbers: &[Value], to: Element) -> Option<Vec<Value>> {
+        let is_single = numbers.iter().all(|&number| builder.type_of(number) == Type::Scalar(Element::F32));
+        (is_single && self.has(Cast::RoundZ, to)).then(|| {
+            by_vectors(builder, numbers, |builder, vector| {
+                let count = builder.type_of(vector).count();
+                builder.cast(Cast::RoundZ, vector, Type::vector_or_scalar(to, count))
+            })
+        })
     }
 
     /// Rounds numbers of one type (`f16`, `bf16` or `f32`) to encodings of the 8-bit format `to`; `None` if the target

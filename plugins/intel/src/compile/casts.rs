@@ -20,7 +20,7 @@ impl Emitter {
         if a.ty.count() != ty.count() || !op.converts(from, to) {
             return Err(invalid(format!("{op:?} of {} to {ty}", a.ty)));
         }
-        if op.extended_format().or(op.rounded_format()).is_some() {
+        if op == Cast::RoundZ || op.extended_format().or(op.rounded_format()).is_some() {
             return Err(unsupported(format!("no instruction for {op:?} of {} to {ty}", a.ty)));
         }
         let cast = |emitter: &mut Self, &id: &Word| match op {

@@ -1,4 +1,5 @@
-//! Emits casts between 8-bit floating-point formats and wider types, two elements at a time. Source: PTX ISA, `cvt`.
+//! Emits casts between 8-bit floating-point formats and wider types, and casts toward zero, two elements at a time.
+//! Source: PTX ISA, `cvt`.
 
 use tilewright_kernel::{Cast, Element, Type};
 use tilewright_llvm::values::BasicValueEnum;
@@ -32,7 +33,34 @@ pub(super) fn emit<'ctx>(
         (Cast::RoundE5m2, Some(element @ (Element::F16 | Element::F32)), Some(Element::I8)) => {
             round(emit, "e5m2x2", element, (from, value))
         }
+        (Cast::RoundZ, Some(Element::F32), Some(element @ (Element::F16 | Element::Bf16))) => {
+            toward_zero(emit, (from, value), element)
+        }
         _ => Err(unknown()),
+    }
+}
+
+/// Emits the cast of `f32` to a 16-bit type toward zero, two elements at a time, by an intrinsic that returns a vector.
+fn toward_zero<'ctx>(
+    emit: &Emitter<'_, 'ctx>,
+    (from, value): Typed<'ctx>,
+    element: Element,
+) -> Result<BasicValueEnum<'ctx>, CompileError> {
+    let mut numbers = emit.split(value, from)?;
+    if let &[single] = numbers.as_slice() {
+        numbers.push(single);
+    }
+    let intrinsic = format!("llvm.nvvm.ff2{}x2.rz", element.name());
+    let pair = |pair: &[BasicValueEnum<'ctx>]| emit.call_value(&intrinsic, &[pair[1], pair[0]]);
+    let pairs = numbers.chunks(2).map(pair).collect::<Result<Vec<_>, _>>()?;
+    let two = Type::Vector(element, 2);
+    match (from.count(), pairs.as_slice()) {
+        (1, &[pair]) => first(emit, pair, two),
+        (count, _) => {
+            let word = emit.plain_type(Type::Scalar(Element::I32))?;
+            let words = pairs.iter().map(|&pair| emit.bitcast(pair, word)).collect::<Result<Vec<_>, _>>()?;
+            emit.join(&words, Type::vector_or_scalar(Element::I32, count / 2), Type::Vector(element, count))
+        }
     }
 }
 

@@ -7,6 +7,7 @@
 mod atomic;
 mod bulk;
 mod capability;
+mod chained_dots;
 mod conversion;
 mod group;
 mod instruction;

@@ -12,7 +12,7 @@ use tilewright_plugin::{CompileError, issued_row};
 use tilewright_target::{Instruction, TargetDescription};
 
 use super::capability::capability;
-use super::{bulk, conversion, group, instruction, load_loops, mbarrier, predicated, tensor};
+use super::{bulk, chained_dots, conversion, group, instruction, load_loops, mbarrier, predicated, tensor};
 
 /// LLVM's number of the calling convention `ptx_kernel`.
 const PTX_KERNEL: u32 = 71;
@@ -88,11 +88,13 @@ impl Dialect for Ptx<'_> {
             let message = format!("kernel `{}`: warps of {} lanes; there are {WARP}", kernel.name, kernel.launch.lanes);
             return Err(CompileError::Unsupported(message));
         }
-        let lanes = WARP * kernel.launch.warps;
+        let (lanes, bytes) = (WARP * kernel.launch.warps, shared_bytes(kernel)?);
         let mut attributes = vec![("nvvm.reqntid".to_owned(), format!("{lanes},1,1"))];
         if kernel.launch.registers > 0 {
             attributes.push(("nvvm.maxnreg".to_owned(), kernel.launch.registers.to_string()));
-        } else if let Some(blocks) = load_loops::resident_blocks(kernel, lanes, self.target) {
+        } else if let Some(blocks) = load_loops::resident_blocks(kernel, lanes, self.target)
+            .or_else(|| chained_dots::resident_blocks(kernel, lanes, bytes, self.target))
+        {
             attributes.push(("nvvm.minctasm".to_owned(), blocks.to_string()));
         }
         if kernel.launch.blocks > 1 {
@@ -100,7 +102,7 @@ impl Dialect for Ptx<'_> {
         }
         // If a kernel needs more bytes than static shared memory may have, it uses dynamic shared memory, whose size
         // the launch passes.
-        let fixed = shared_bytes(kernel)? <= u64::from(self.target.shared.static_bytes);
+        let fixed = bytes <= u64::from(self.target.shared.static_bytes);
         Ok(KernelForm {
             calling_convention: PTX_KERNEL,
             attributes,
@@ -114,6 +116,10 @@ impl Dialect for Ptx<'_> {
     fn lane<'ctx>(&self, emit: &Emitter<'_, 'ctx>) -> Result<IntValue<'ctx>, CompileError> {
         let lane = emit.call_i32("llvm.nvvm.read.ptx.sreg.tid.x", &[])?;
         emit.and(lane, WARP - 1)
+    }
+
+    fn thread_index<'ctx>(&self, emit: &Emitter<'_, 'ctx>) -> Result<Option<IntValue<'ctx>>, CompileError> {
+        emit.call_i32("llvm.nvvm.read.ptx.sreg.tid.x", &[]).map(Some)
     }
 
     fn warp<'ctx>(&self, emit: &Emitter<'_, 'ctx>) -> Result<IntValue<'ctx>, CompileError> {
@@ -242,7 +248,7 @@ impl Dialect for Ptx<'_> {
         operand: (Type, BasicValueEnum<'ctx>),
         to: Type,
     ) -> Result<BasicValueEnum<'ctx>, CompileError> {
-        let listed = [operand.0, to].into_iter().filter_map(Type::element).find(|element| element.is_float());
+        let listed = [to, operand.0].into_iter().filter_map(Type::element).find(|element| element.is_float());
         match listed.and_then(|wide| self.target.function(cast.name(), wide.name())) {
             Some(_) => conversion::emit(emit, cast, operand, to),
             None => Err(no_cast(cast, operand.0, to)),

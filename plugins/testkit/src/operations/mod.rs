@@ -183,18 +183,23 @@ pub fn programs(launch: Launch) -> Vec<Kernel> {
     vec![until, once, grid, addresses, prints, overlapped]
 }
 
-/// Returns a kernel with an operation that a target file lists in `[[functions]]`: a math function, or a cast between
-/// bytes and a wider type.
+/// Returns a kernel with an operation that a target file lists in `[[functions]]`: a math function or a cast.
 pub fn listed(launch: Launch, name: &str, element: &str) -> Kernel {
     let element = Element::ALL.into_iter().find(|known| known.name() == element).unwrap();
     match Cast::from_name(name) {
-        Some(cast) => byte_cast(launch, cast, element),
+        Some(cast) => listed_cast(launch, cast, element),
         None => function(launch, MathFunction::from_name(name).unwrap(), element),
     }
 }
 
-fn byte_cast(launch: Launch, cast: Cast, wide: Element) -> Kernel {
-    let (from, to) = if cast.extended_format().is_some() { (Element::I8, wide) } else { (wide, Element::I8) };
+/// Returns a kernel with a cast that a target file lists for the type `listed`.
+fn listed_cast(launch: Launch, cast: Cast, listed: Element) -> Kernel {
+    let (from, to) = match cast {
+        Cast::FloatS | Cast::FloatU => (Element::I32, listed),
+        Cast::RoundZ => (Element::F32, listed),
+        _ if cast.extended_format().is_some() => (Element::I8, listed),
+        _ => (listed, Element::I8),
+    };
     kernel(cast.name(), launch, |k, at| {
         let numbers = k.load(Type::Vector(from, 4), at, 0, None);
         let numbers = k.cast(cast, numbers, Type::Vector(to, 4));

@@ -1,6 +1,7 @@
 //! Lowers casts of scalars.
 
 use tilewright_kernel::{Binary, Builder, Cast, Compare, Element, Type, Value};
+use tilewright_math::casts::NativeCasts;
 use tilewright_tile::op::name::{arith, tt};
 use tilewright_tile::{self as tile, Float};
 
@@ -10,7 +11,10 @@ use super::integer::{resized_signed, widened};
 use super::narrow;
 use super::{Results, Scalar, one};
 
-/// Casts numbers between an 8-bit floating-point type and a wider one by the target's instructions. `None` if the
+const WORD: Type = Type::Scalar(Element::I32);
+
+/// Casts numbers between an 8-bit floating-point type and a wider one, or toward zero, by the target's instructions.
+/// `None` if the
 /// operation `name` is no such cast, or if the target has no instruction for it.
 pub(super) fn by_instructions(scalar: &mut Scalar<'_>, name: &str) -> Option<Vec<Value>> {
     let (Some(&tile::TileType::Float(from)), Some(&tile::TileType::Float(to))) =
@@ -18,9 +22,13 @@ pub(super) fn by_instructions(scalar: &mut Scalar<'_>, name: &str) -> Option<Vec
     else {
         return None;
     };
+    let is_cast = matches!(name, arith::EXTF | arith::TRUNCF | arith::CONVERTF | tt::FP_TO_FP);
+    if let Some(to) = native(to).filter(|_| is_cast && is_toward_zero(scalar)) {
+        return scalar.native.round_toward_zero(scalar.builder, scalar.values, to);
+    }
     let is_nearest = matches!(scalar.keyword("rounding"), "" | "rtne")
         && matches!(scalar.keyword("roundingmode"), "" | "to_nearest_even");
-    if !is_nearest || !matches!(name, arith::EXTF | arith::TRUNCF | arith::CONVERTF | tt::FP_TO_FP) {
+    if !is_nearest || !is_cast {
         return None;
     }
     match (native(from), native(to)) {
@@ -30,13 +38,17 @@ pub(super) fn by_instructions(scalar: &mut Scalar<'_>, name: &str) -> Option<Vec
     }
 }
 
+fn is_toward_zero(scalar: &Scalar<'_>) -> bool {
+    scalar.keyword("rounding") == "rtz" || scalar.keyword("roundingmode") == "toward_zero"
+}
+
 pub(super) fn apply(scalar: &mut Scalar<'_>, name: &str) -> Option<Lowered<Results>> {
     let &[value] = scalar.values else { return None };
     if let Some([converted]) = by_instructions(scalar, name).as_deref() {
         return Some(Ok(one(*converted)));
     }
     let (from, to) = (scalar.from.first()?.clone(), scalar.to.first()?.clone());
-    let to_zero = matches!(scalar.keyword("rounding"), "rtz") || scalar.keyword("roundingmode") == "toward_zero";
+    let to_zero = is_toward_zero(scalar);
     let mode = scalar.keyword("roundingmode").to_owned();
     let builder = &mut *scalar.builder;
     Some(
@@ -47,8 +59,8 @@ pub(super) fn apply(scalar: &mut Scalar<'_>, name: &str) -> Option<Lowered<Resul
                 "to_nearest_away" => Err(Reason::unsupported("no cast rounds ties away from zero; round to even")),
                 _ => between_floats(builder, value, (&from, &to), to_zero),
             },
-            arith::SITOFP => from_integer(builder, value, &to, true),
-            arith::UITOFP => from_integer(builder, value, &to, false),
+            arith::SITOFP => from_integer(builder, scalar.native, value, (&to, true)),
+            arith::UITOFP => from_integer(builder, scalar.native, value, (&to, false)),
             arith::FPTOSI => to_integer(builder, value, (&from, &to), Cast::IntS),
             arith::FPTOUI => to_integer(builder, value, (&from, &to), Cast::IntU),
             arith::EXTUI | arith::INDEX_CASTUI => resized(builder, value, &to, Cast::ExtendU),
@@ -91,7 +103,12 @@ fn bits(builder: &mut Builder, value: Value, to: &tile::TileType) -> Lowered<Val
     Ok(builder.cast(Cast::Bits, address, ty))
 }
 
-fn from_integer(builder: &mut Builder, value: Value, to: &tile::TileType, signed: bool) -> Lowered<Value> {
+fn from_integer(
+    builder: &mut Builder,
+    natives: NativeCasts,
+    value: Value,
+    (to, signed): (&tile::TileType, bool),
+) -> Lowered<Value> {
     let value = match builder.type_of(value) {
         Type::Scalar(Element::I1) => widened(builder, value, signed),
         _ => value,
@@ -100,7 +117,7 @@ fn from_integer(builder: &mut Builder, value: Value, to: &tile::TileType, signed
     let op = if signed { Cast::FloatS } else { Cast::FloatU };
     match native(float) {
         // Through binary32 the number would be rounded twice; binary64 represents all 32-bit integers.
-        Some(Element::Bf16) if builder.type_of(value) == Type::Scalar(Element::I32) => {
+        Some(Element::Bf16) if builder.type_of(value) == WORD && !natives.has(op, Element::Bf16) => {
             let double = builder.cast(op, value, Type::Scalar(Element::F64));
             Ok(narrow::by_odd_single(builder, double, Element::Bf16))
         }

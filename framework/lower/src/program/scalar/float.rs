@@ -95,11 +95,7 @@ fn on_two(builder: &mut Builder, name: &str, a: Value, b: Value) -> Option<Value
         arith::MINIMUMF => Binary::FMinimum,
         _ => return None,
     };
-    // The result is one of the operands, which binary16 compares exactly; bfloat16 has no comparisons on many targets.
-    match builder.type_of(a).element() {
-        Some(Element::Bf16) => Some(in_single(builder, &[a, b], |builder, of| builder.binary(op, of[0], of[1]))),
-        _ => Some(builder.binary(op, a, b)),
-    }
+    Some(builder.binary(op, a, b))
 }
 
 fn on_one(builder: &mut Builder, name: &str, a: Value) -> Option<Value> {

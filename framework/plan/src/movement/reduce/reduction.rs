@@ -239,9 +239,12 @@ fn bound(problem: &ReductionProblem, moves: &[ConversionPlan], target: &TargetDe
 impl ReductionPlan {
     /// Returns the same reduction for an operation that rounds: lanes with the same result combine their values in one
     /// order, so they get the same bits. This takes two selects for each shuffled word, which the plan's counts omit.
+    /// Results that pass shared memory next need no order: one lane stores each, and all lanes load what it stored.
     #[must_use]
     pub fn with_ordered_combines(mut self) -> Self {
-        for step in self.before.iter_mut().chain(&mut self.after) {
+        let is_stored = !self.moves.is_empty() && self.moves.iter().all(|plan| plan.stats.counts.shared_stores > 0);
+        let before: &mut [LaneStep] = if is_stored { &mut [] } else { &mut self.before };
+        for step in before.iter_mut().chain(&mut self.after) {
             *step = step.in_order();
         }
         self
