@@ -115,11 +115,16 @@ def assertion(x_ptr, BLOCK: tl.constexpr):
     tl.device_assert(x < 100, "too large")  # FAULT
 
 
+# The first name is that of Triton 3.8 and later.
+async_copy = gl.nvidia.ampere.async_copy
+async_load = getattr(async_copy, "async_load", None) or async_copy.async_copy_global_to_shared
+
+
 @gluon.jit
 def copy_without_wait(x_ptr, out_ptr, SIZE: gl.constexpr, layout: gl.constexpr, shared: gl.constexpr):
     at = gl.arange(0, SIZE, layout=layout)
     memory = gl.allocate_shared_memory(gl.float32, [SIZE], shared)
-    gl.nvidia.ampere.async_copy.async_load(memory, x_ptr + at)  # EARLIER
+    async_load(memory, x_ptr + at)  # EARLIER
     gl.nvidia.ampere.async_copy.commit_group()
     x = memory.load(layout)  # FAULT
     gl.nvidia.ampere.async_copy.wait_group(0)

@@ -74,6 +74,24 @@ def test_a_fault_names_the_line_of_the_kernel(target: str) -> None:
     assert (os.path.basename(caught.value.file or ""), caught.value.line) == (os.path.basename(__file__), line)
 
 
+@triton.autotune([triton.Config({"N": size}, num_warps=1) for size in (256, 16)], key=[])
+@triton.jit
+def square(x_ptr, out_ptr, N: tl.constexpr):
+    at = tl.arange(0, N)
+    at = at[:, None] * N + at[None, :]
+    x = tl.load(x_ptr + at)
+    tl.store(out_ptr + at, tl.dot(x, x))
+
+
+@pytest.mark.parametrize("target", ["h100"], indirect=True)
+def test_the_autotuner_skips_what_needs_too_many_registers(target: str) -> None:
+    x, out = np.ones((256, 256), np.float16), np.zeros((256, 256), np.float32)
+    with pytest.raises(tw.UnsupportedError):
+        square.fn[(1,)](tw.array(x), tw.array(out), N=256, num_warps=1)
+    square[(1,)](tw.array(x), tw.array(out))
+    assert square.best_config.kwargs == {"N": 16} and (out.reshape(-1)[:256] == 16).all()
+
+
 @on_targets
 def test_an_assertion_of_the_kernel_is_a_fault(target: str) -> None:
     out = np.zeros(32, np.int32)

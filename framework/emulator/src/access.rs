@@ -1,7 +1,8 @@
 //! Loads and stores of one warp to global, shared and cluster memory.
 
+use super::arithmetic::mask;
 use super::fault::{FaultKind, LaneFault};
-use super::global_races::GlobalRaces;
+use super::global_races::{BufferRange, GlobalRaces};
 use super::mapped_tensor::Tensor;
 use super::memory::GlobalMemory;
 use super::program::Access;
@@ -72,9 +73,23 @@ impl Memories<'_> {
         contents: &[u8],
         who: &Accessor<'_>,
     ) -> Result<(), FaultKind> {
-        let Some(races) = self.races.as_deref_mut() else { return Ok(()) };
+        if self.races.is_none() {
+            return Ok(());
+        }
         // An access out of bounds needs no check here: its execution reports the fault.
         let Some(range) = self.global.range(address, contents.len()) else { return Ok(()) };
+        self.check_race_in(direction, range, contents, who)
+    }
+
+    /// As [`Memories::check_global_race`], for an access of a range; a load needs no `contents`.
+    fn check_race_in(
+        &mut self,
+        direction: Direction,
+        range: BufferRange,
+        contents: &[u8],
+        who: &Accessor<'_>,
+    ) -> Result<(), FaultKind> {
+        let Some(races) = self.races.as_deref_mut() else { return Ok(()) };
         if direction == Direction::Store && self.global.holds_bytes(range, contents) {
             return Ok(());
         }
@@ -100,6 +115,9 @@ pub(super) fn access(
     let mut addresses: Addresses = [None; 64];
     let mut buffer = [0u8; WIDEST];
     let buffer = &mut buffer[..bytes];
+    if let Some(range) = contiguous(access, lanes, active, registers, memories.global) {
+        return contiguous_access(access, lanes, range, registers, memories, accessor);
+    }
     for lane in 0..lanes {
         let is_active = access.predicate.is_none_or(|predicate| registers[predicate + lane] != 0);
         if active >> lane & 1 == 0 || !is_active {
@@ -123,6 +141,69 @@ pub(super) fn access(
         }
     }
     count(access, &addresses[..lanes], memories, counts)
+}
+
+/// Returns the range of global memory that the lanes access if all of them access neighbouring, aligned and initialised
+/// bytes of one buffer in order, so that one access of the range replaces theirs.
+fn contiguous(
+    access: &Access<'_>,
+    lanes: usize,
+    active: u64,
+    registers: &[u64],
+    memory: &GlobalMemory,
+) -> Option<BufferRange> {
+    let bytes = access.element_bytes * access.count;
+    if access.space != MemorySpace::Global
+        || active != mask(lanes as u32)
+        || !bytes.is_multiple_of(access.alignment as usize)
+    {
+        return None;
+    }
+    let pointers = &registers[access.pointer..access.pointer + lanes];
+    let first = effective(access, pointers[0]);
+    let is_next = |pair: &[u64]| pair[1].wrapping_sub(pair[0]) == bytes as u64;
+    let is_active = |predicate: usize| registers[predicate..predicate + lanes].iter().all(|&predicate| predicate != 0);
+    let is_contiguous = first.is_multiple_of(access.alignment.into())
+        && pointers.windows(2).all(is_next)
+        && access.predicate.is_none_or(is_active);
+    let range = is_contiguous.then(|| memory.range(first, bytes * lanes)).flatten()?;
+    (access.direction == Direction::Store || memory.is_initialised(range)).then_some(range)
+}
+
+/// Executes the access of a [`contiguous`] range, and counts its sectors.
+fn contiguous_access(
+    access: &Access<'_>,
+    lanes: usize,
+    range: BufferRange,
+    registers: &mut [u64],
+    memories: &mut Memories<'_>,
+    accessor: &mut Accessor<'_>,
+) -> Result<(), LaneFault> {
+    let bytes = access.element_bytes * access.count;
+    let mut buffer = [0u8; WIDEST];
+    let buffer = &mut buffer[..bytes];
+    for lane in 0..lanes {
+        let offset = range.offset + lane * bytes;
+        let lane_range = BufferRange { offset, bytes, address: range.address + (lane * bytes) as u64, ..range };
+        accessor.lane = lane as u8;
+        if access.direction == Direction::Store {
+            gather(access, lanes, lane, registers, buffer);
+        }
+        let located = |kind| LaneFault { lane: Some(lane as u32), kind };
+        memories.check_race_in(access.direction, lane_range, buffer, accessor).map_err(located)?;
+        match access.direction {
+            Direction::Load => scatter(access, lanes, lane, registers, memories.global.contents(lane_range)),
+            Direction::Store => memories.global.store_in(lane_range, buffer),
+        }
+    }
+    let sector_bytes = memories.transaction_bytes;
+    let end = range.address + range.bytes as u64;
+    let sectors = end.div_ceil(sector_bytes) - range.address / sector_bytes;
+    match access.direction {
+        Direction::Load => memories.transactions.loaded += sectors,
+        Direction::Store => memories.transactions.stored += sectors,
+    }
+    Ok(())
 }
 
 /// Returns the effective address of an access: the pointer plus the constant offset. A negative address wraps to a high

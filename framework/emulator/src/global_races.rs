@@ -78,7 +78,8 @@ pub(super) struct BufferRange {
 /// The record of all accesses of global memory of a launch, from which races are detected.
 #[derive(Default)]
 pub(super) struct GlobalRaces {
-    buffers: HashMap<usize, BufferRecord>,
+    /// The records of the buffers, by index; `None` before the first access.
+    buffers: Vec<Option<BufferRecord>>,
     /// All recorded accesses; the entry at [`NONE`] stands for no access.
     events: Vec<Event>,
     /// For each address of an atomic operation, the last program that executed one there.
@@ -125,7 +126,10 @@ impl GlobalRaces {
         }
         let event = self.event(who);
         let Self { buffers, events, program, known, .. } = self;
-        let record = buffers.entry(range.buffer).or_insert_with(|| BufferRecord::new(range.size));
+        if buffers.len() <= range.buffer {
+            buffers.resize_with(range.buffer + 1, || None);
+        }
+        let record = buffers[range.buffer].get_or_insert_with(|| BufferRecord::new(range.size));
         let unordered = |number: u32| {
             let Event { program: other, record } = events[(number & !SEVERAL) as usize];
             let is_ordered = match other == *program {

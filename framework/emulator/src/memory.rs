@@ -249,6 +249,26 @@ impl GlobalMemory {
         allocation.bytes[range.clone()] == *bytes && allocation.first_uninitialised(range).is_none()
     }
 
+    /// Whether the host or a kernel has written all bytes of a range.
+    pub(super) fn is_initialised(&self, range: BufferRange) -> bool {
+        let BufferRange { buffer, offset, bytes, .. } = range;
+        self.buffers[buffer].first_uninitialised(offset..offset + bytes).is_none()
+    }
+
+    /// Returns the bytes of a range.
+    pub(super) fn contents(&self, range: BufferRange) -> &[u8] {
+        &self.buffers[range.buffer].bytes[range.offset..range.offset + range.bytes]
+    }
+
+    /// Stores bytes for a kernel to a range of as many bytes.
+    pub(super) fn store_in(&mut self, range: BufferRange, from: &[u8]) {
+        let allocation = &mut self.buffers[range.buffer];
+        let range = range.offset..range.offset + range.bytes;
+        allocation.bytes[range.clone()].copy_from_slice(from);
+        allocation.initialise(range);
+        allocation.stored = true;
+    }
+
     /// Returns the number of bytes from an address on that lie in a buffer, at most `bytes`.
     pub(super) fn present_bytes(&self, address: u64, bytes: usize) -> usize {
         (1..=bytes).rev().find(|&bytes| self.locate(address, bytes).is_ok()).unwrap_or(0)
@@ -262,11 +282,7 @@ impl GlobalMemory {
     /// Stores bytes for a kernel; the error describes the nearest buffer.
     pub(super) fn store(&mut self, address: u64, from: &[u8]) -> Result<(), String> {
         let (buffer, offset) = self.locate(address, from.len())?;
-        let allocation = &mut self.buffers[buffer];
-        let range = offset..offset + from.len();
-        allocation.bytes[range.clone()].copy_from_slice(from);
-        allocation.initialise(range);
-        allocation.stored = true;
+        self.store_in(BufferRange { buffer, offset, bytes: from.len(), size: 0, address }, from);
         Ok(())
     }
 }

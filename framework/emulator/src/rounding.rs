@@ -77,6 +77,10 @@ impl AccumulatorType {
 
     /// Encodes a value with rounding to nearest even; NaN becomes the positive quiet NaN without payload.
     pub(super) fn encode(self, value: f64) -> u64 {
+        // The host's conversion is fastest, and most accumulators have this type.
+        if self == Self::F32 && !value.is_nan() {
+            return u64::from((value as f32).to_bits());
+        }
         // Accumulation types have NaN and infinity, so every value has an encoding.
         self.format().round(value, RoundingMode::NearestEven).unwrap_or_default()
     }

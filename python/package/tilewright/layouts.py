@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -278,6 +279,10 @@ class MemoryLayout(LinearLayout):
         return self._request
 
 
+# The arguments by which Gluon's layouts in Triton 3.5 place a single block of a cluster; other placements are refused.
+_ONE_BLOCK = re.compile(r", ctas_per_cga=\[[1, ]*\], cta_split_num=\[[1, ]*\], cta_order=\[[0-9, ]*\]")
+
+
 def layout(text: Any, shape: Sequence[int], target: str | None = None) -> LinearLayout:
     """Returns the layout that a family builds for a tensor of `shape`.
 
@@ -288,7 +293,7 @@ def layout(text: Any, shape: Sequence[int], target: str | None = None) -> Linear
     >>> shared.apply(offset=16)
     {'dim0': 1, 'dim1': 4}
     """
-    params: Any = text if isinstance(text, (str, Mapping)) else repr(text)
+    params: Any = text if isinstance(text, (str, Mapping)) else _ONE_BLOCK.sub("", repr(text))
     found = answer("layout", params=params, shape=list(shape), target=target)
     if "offset" not in dict(found["in_dims"]):
         return LinearLayout.from_json(found)

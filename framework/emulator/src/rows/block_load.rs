@@ -54,6 +54,6 @@ impl BlockLoad {
                 bytes[at..at + width as usize].iter().rev().fold(0, |packed, &byte| packed << 8 | u64::from(byte));
             operand_bits.set(lane as u32, register as u32 * self.bits, self.bits, element);
         }
-        operand_bits.into_result(call, ty)
+        operand_bits.into_result(call)
     }
 }

@@ -26,8 +26,9 @@ use super::mma_operand::MmaOperand;
 use super::operand::position;
 use super::operand_bits::RegisterBits;
 use super::register_tile::RegisterTile;
-use super::summation::FloatSummation;
+use super::summation::{Factors, FloatSummation};
 use super::tensor_tile::TensorTile;
+use std::sync::OnceLock;
 use tilewright_target::{Direction, ElementType, Instruction, Operand, Summation};
 
 /// The semantics of an MMA instruction: `d = a * b + c` on tiles, optionally with scales of `a` and `b`.
@@ -42,6 +43,18 @@ pub(super) struct Mma {
     sum: MmaElement,
     /// Sizes M, N and K of the MMA shape, which need not be powers of two.
     extent: [usize; 3],
+    /// The elements of each of the warps that issue together, filled when the warp first issues the instruction.
+    warps: Vec<OnceLock<WarpElements>>,
+}
+
+/// The elements that one warp computes, and those that it reads.
+struct WarpElements {
+    /// Indices of the accumulator's elements within the MMA shape, counted by block, then row, then column.
+    computed: Vec<usize>,
+    /// Indices of the accumulator's elements beyond the shape.
+    beyond: Vec<usize>,
+    /// For each element of `a` and of `b`, whether a computed element needs it.
+    needed: [Vec<bool>; 2],
 }
 
 /// The tile of the accumulator, in registers or in tensor memory.
@@ -81,12 +94,20 @@ impl AccumulatorTile {
         }
     }
 
-    /// Returns the indices of the elements of the accumulator that the running warp computes, counted by block, then
-    /// row, then column.
-    fn tile_elements(&self, call: &InstructionCall<'_>) -> Vec<usize> {
+    /// Number of warps among which the elements are distributed.
+    fn warps(&self) -> usize {
+        match self {
+            Self::Registers { d, .. } => d.warps(),
+            Self::Tensor { .. } => 1,
+        }
+    }
+
+    /// Returns the indices of the elements of the accumulator that a warp computes, counted by block, then row, then
+    /// column.
+    fn elements_of(&self, warp: usize) -> Vec<usize> {
         let all = 0..1usize << self.shape().iter().sum::<u32>();
         match self {
-            Self::Registers { d, .. } => all.filter(|&at| d.holds(d.warp(call), at)).collect(),
+            Self::Registers { d, .. } => all.filter(|&at| d.holds(warp, at)).collect(),
             Self::Tensor { .. } => all.collect(),
         }
     }
@@ -105,100 +126,137 @@ impl Mma {
         let sum = MmaElement::between(row, [a.element_type(), b.element_type()], [before, after])?;
         let scales = scales(row, [m, n, k, blocks], sum.float())?;
         let extent = row.mma_shape().ok_or("it has no tiles of operands A and B")?.map(|size| size as usize);
-        Ok(Self { a, b, accumulator, scales, sum, extent })
+        let warps = (0..accumulator.warps()).map(|_| OnceLock::new()).collect();
+        Ok(Self { a, b, accumulator, scales, sum, extent, warps })
     }
 
-    pub(super) fn execute(&self, call: &mut InstructionCall<'_>) -> Result<(), LaneFault> {
+    // An index of d is (block, row, column); the operand elements are (block, row, k) of a and (block, k, column) of b.
+
+    /// Returns the index of the row, counted by block, of the accumulator's element with the index `at`.
+    fn row_of(&self, at: usize) -> usize {
+        at >> self.accumulator.shape()[1]
+    }
+
+    /// Returns the index in `b`, for K index `k_at`, of the operand element of the accumulator's element `at`.
+    fn at_b(&self, at: usize, k_at: usize) -> usize {
+        let [m, n, _] = self.accumulator.shape();
+        ((at >> (n + m)) << self.a.shape()[1] | k_at) << n | at & ((1 << n) - 1)
+    }
+
+    fn warp_elements(&self, warp: usize) -> WarpElements {
         let [m, n, _] = self.accumulator.shape();
         let k = self.a.shape()[1];
         let is_within = |&at: &usize| at >> n & ((1 << m) - 1) < self.extent[0] && at & ((1 << n) - 1) < self.extent[1];
-        let (tile_elements, beyond): (Vec<usize>, Vec<usize>) =
-            self.accumulator.tile_elements(call).into_iter().partition(is_within);
-        let terms = 0..self.extent[2];
-        // An index of d is (block, row, column); the operand elements are (block, row, k) of a and (block, k, column)
-        // of b.
-        let row_of = |at: usize| at >> n;
-        let column_of = |at: usize| at >> (n + m) << n | at & ((1 << n) - 1);
-        let mut is_needed = vec![false; 1 << (self.a.shape().iter().sum::<u32>())];
-        tile_elements.iter().for_each(|&at| is_needed[row_of(at) << k..][terms.clone()].fill(true));
-        let a = self.a.elements(call, &is_needed)?;
-        let mut is_needed = vec![false; 1 << (self.b.shape().iter().sum::<u32>())];
-        let at_b = |column: usize, k_at: usize| ((column >> n) << k | k_at) << n | column & ((1 << n) - 1);
-        let mut columns: Vec<usize> = tile_elements.iter().map(|&at| column_of(at)).collect();
-        columns.sort_unstable();
-        columns.dedup();
-        for column in columns {
-            terms.clone().for_each(|k_at| is_needed[at_b(column, k_at)] = true);
+        let (computed, beyond): (Vec<_>, Vec<_>) = self.accumulator.elements_of(warp).into_iter().partition(is_within);
+        let mut needed = [&self.a, &self.b].map(|operand| vec![false; 1 << operand.shape().iter().sum::<u32>()]);
+        for &at in &computed {
+            needed[0][self.row_of(at) << k..][..self.extent[2]].fill(true);
+            (0..self.extent[2]).for_each(|k_at| needed[1][self.at_b(at, k_at)] = true);
         }
-        let b = self.b.elements(call, &is_needed)?;
-        let terms_of = |at: usize| terms.clone().map(move |k_at| (row_of(at) << k | k_at, at_b(column_of(at), k_at)));
+        WarpElements { computed, beyond, needed }
+    }
+
+    pub(super) fn execute(&self, call: &mut InstructionCall<'_>) -> Result<(), LaneFault> {
+        let k = self.a.shape()[1];
+        let warp = call.warp() as usize % self.warps.len();
+        let elements = self.warps[warp].get_or_init(|| self.warp_elements(warp));
+        let a = self.a.elements(call, &elements.needed[0])?;
+        let b = self.b.elements(call, &elements.needed[1])?;
+        let terms = 0..self.extent[2];
+        let terms_of = |at: usize| terms.clone().map(move |k_at| (self.row_of(at) << k | k_at, self.at_b(at, k_at)));
         let Some(sum) = self.sum.float() else {
             let total = |at: usize, c: u64| self.sum.total(c, terms_of(at).map(|(of_a, of_b)| (a[of_a], b[of_b])));
-            return self.update(call, [&tile_elements, &beyond], total);
+            return self.update(call, elements, each(total));
         };
         // Each operand element is multiplied many times, so all are decoded first.
-        let a: Vec<f64> = a.into_iter().map(|bits| sum.a.decode(bits)).collect();
-        let b: Vec<f64> = b.into_iter().map(|bits| sum.b.decode(bits)).collect();
+        let (a, b) = (Factors::new(a, sum.a), Factors::new(b, sum.b));
         let Some([of_a, of_b]) = &self.scales else {
-            let total = |at: usize, c: u64| sum.total_of_values(c, terms_of(at).map(|(of_a, of_b)| [a[of_a], b[of_b]]));
-            return self.update(call, [&tile_elements, &beyond], total);
+            let total = |at: usize, c: u64| {
+                sum.total_of_values(c, terms_of(at).map(|(of_a, of_b)| [a.values[of_a], b.values[of_b]]))
+            };
+            if !sum.adds_rows(&a, &b) {
+                return self.update(call, elements, each(total));
+            }
+            return self.update(call, elements, |indices, before| self.rows(sum, [&a, &b], indices, before));
         };
         let scales = [values(of_a, call)?, values(of_b, call)?];
         let blocks = of_a.shape()[1];
+        let [m, n, _] = self.accumulator.shape();
         let total = |at: usize, c: u64| {
-            let [row, column] = [row_of(at), column_of(at)].map(|line| line << blocks);
+            let column = at >> (n + m) << n | at & ((1 << n) - 1);
+            let [row, column] = [self.row_of(at), column].map(|line| line << blocks);
             let products = terms_of(at).zip(terms.clone()).map(|((of_a, of_b), k_at)| {
                 let block = k_at >> (k - blocks);
-                a[of_a] * scales[0][row | block] * (b[of_b] * scales[1][column | block])
+                a.values[of_a] * scales[0][row | block] * (b.values[of_b] * scales[1][column | block])
             });
             sum.total_of_products(c, products)
         };
-        self.update(call, [&tile_elements, &beyond], total)
+        self.update(call, elements, each(total))
     }
 
-    /// Updates the elements of the accumulator. `indices` has the elements to compute, by `total(index, c)` with the
-    /// old bits `c`, and then the elements in registers outside of the MMA shape, which become unspecified.
+    /// Returns the new bits of the accumulator's elements with these indices, from their old bits, row by row.
+    fn rows(&self, sum: &FloatSummation, [a, b]: [&Factors; 2], indices: &[usize], before: &[u64]) -> Vec<u64> {
+        let (n, k) = (self.accumulator.shape()[1], self.a.shape()[1]);
+        let mut result = Vec::with_capacity(indices.len());
+        let mut sums = vec![0.0; 1 << n];
+        for row in indices.chunk_by(|&one, &next| self.row_of(one) == self.row_of(next)) {
+            let column = |at: usize| at & ((1 << n) - 1);
+            let old = &before[result.len()..][..row.len()];
+            row.iter().zip(old).for_each(|(&at, &bits)| sums[column(at)] = sum.c.decode(bits));
+            let (of_a, of_b) = (self.row_of(row[0]) << k, self.at_b(row[0], 0) >> n << n);
+            sum.add_row(&mut sums, (a, of_a), (b, of_b), self.extent[2]);
+            result.extend(row.iter().map(|&at| sum.encoded(sums[column(at)])));
+        }
+        result
+    }
+
+    /// Updates the accumulator's elements by `totals`, which returns the new bits of the elements with some indices from
+    /// their old bits. Elements in registers beyond the MMA shape get an unspecified value.
     fn update(
         &self,
         call: &mut InstructionCall<'_>,
-        indices: [&[usize]; 2],
-        total: impl Fn(usize, u64) -> u64,
+        elements: &WarpElements,
+        totals: impl Fn(&[usize], &[u64]) -> Vec<u64>,
     ) -> Result<(), LaneFault> {
         match &self.accumulator {
-            AccumulatorTile::Registers { c, d } => in_registers([c, d], call, indices, total),
-            AccumulatorTile::Tensor { tile, accumulate } => in_tensor_memory(tile, *accumulate, call, total),
+            AccumulatorTile::Registers { c, d } => in_registers([c, d], call, elements, totals),
+            AccumulatorTile::Tensor { tile, accumulate } => in_tensor_memory(tile, *accumulate, call, totals),
         }
     }
 }
 
-/// Computes the elements of `d` at the indices `tile_elements` by `total(index, c)`, with the bits `c` of the
-/// accumulator's element, and writes them to the result registers. Elements at the indices `beyond`, outside of the MMA
-/// shape, get an unspecified value.
+/// Returns a function that computes elements one by one by `total(index, c)`, with the old bits `c` of the element.
+fn each(total: impl Fn(usize, u64) -> u64) -> impl Fn(&[usize], &[u64]) -> Vec<u64> {
+    move |indices, before| indices.iter().zip(before).map(|(&at, &c)| total(at, c)).collect()
+}
+
+/// Computes the elements of `d` in registers by `totals`; see [`Mma::update`].
 fn in_registers(
     [c, d]: [&RegisterTile; 2],
     call: &mut InstructionCall<'_>,
-    [tile_elements, beyond]: [&[usize]; 2],
-    total: impl Fn(usize, u64) -> u64,
+    WarpElements { computed, beyond, .. }: &WarpElements,
+    totals: impl Fn(&[usize], &[u64]) -> Vec<u64>,
 ) -> Result<(), LaneFault> {
     let ty = call.result_types().next().ok_or_else(|| call.invalid_use("it has no result"))?.after_wait();
     let warp = d.warp(call);
-    if tile_elements.iter().any(|&at| !c.holds(warp, at)) {
+    if computed.iter().any(|&at| !c.holds(warp, at)) {
         return Err(call.invalid_use("an element of an operand is in no lane"));
     }
-    let before = c.elements(call)?;
+    let all = c.elements(call)?;
+    let before: Vec<u64> = computed.iter().map(|&at| all[at]).collect();
     let mut operand_bits = RegisterBits::zeros(call.lanes(), ty);
     beyond.iter().for_each(|&at| d.fill_unspecified(&mut operand_bits, warp, at));
-    tile_elements.iter().for_each(|&at| d.put(&mut operand_bits, warp, at, total(at, before[at])));
-    operand_bits.into_result(call, ty)
+    computed.iter().zip(totals(computed, &before)).for_each(|(&at, bits)| d.put(&mut operand_bits, warp, at, bits));
+    operand_bits.into_result(call)
 }
 
-/// Updates all elements of an accumulator tile in tensor memory by `total(index, c)`, with the old bits `c` of the
-/// element. `c` is zero if the operand with the index `accumulate` is zero.
+/// Updates all elements of an accumulator tile in tensor memory by `totals`; see [`Mma::update`]. The old bits are zero
+/// if the operand with the index `accumulate` is zero.
 fn in_tensor_memory(
     tile: &TensorTile,
     accumulate: usize,
     call: &mut InstructionCall<'_>,
-    total: impl Fn(usize, u64) -> u64,
+    totals: impl Fn(&[usize], &[u64]) -> Vec<u64>,
 ) -> Result<(), LaneFault> {
     let bit_fields = tile.bit_fields(call)?;
     call.send_tensor(Direction::Store, &bit_fields)?;
@@ -206,8 +264,9 @@ fn in_tensor_memory(
         0 => vec![0; bit_fields.len()],
         _ => call.read_tensor(&bit_fields)?.into_iter().map(|bits| tile.element(bits)).collect(),
     };
-    for (at, &bit_field) in bit_fields.iter().enumerate() {
-        call.write_tensor(bit_field, tile.encode(total(at, before[at])));
+    let indices: Vec<usize> = (0..bit_fields.len()).collect();
+    for (&bit_field, bits) in bit_fields.iter().zip(totals(&indices, &before)) {
+        call.write_tensor(bit_field, tile.encode(bits));
     }
     Ok(())
 }

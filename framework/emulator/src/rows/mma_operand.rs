@@ -6,17 +6,38 @@ use super::super::semantics::InstructionCall;
 use super::operand::{element_type, position};
 use super::register_tile::RegisterTile;
 use super::tensor_tile::TensorTile;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 use tilewright_target::{ElementType, Instruction, MemoryOperand, Operand};
 
 /// Maximum number of elements of an operand's tile.
 const LONGEST: u64 = 1 << 12;
 
+/// Maximum number of descriptors whose tiles are kept.
+const MOST_TILES: usize = 1 << 10;
+
 /// Operand A or B of an MMA, or its scales, by the memory that holds it.
 pub(super) enum MmaOperand {
     Registers(RegisterTile),
     Tensor(TensorTile),
-    Memory { operand: usize, element_type: ElementType, shape: [u32; 3], memory: MemoryOperand },
+    Memory(Box<SharedTile>),
 }
+
+/// A tile in shared memory that the instruction reads through a matrix descriptor.
+pub(super) struct SharedTile {
+    /// Index of the operand among the operands of the instruction.
+    operand: usize,
+    element_type: ElementType,
+    /// Log2 of the numbers of rows, columns and blocks.
+    shape: [u32; 3],
+    memory: MemoryOperand,
+    /// For each descriptor and warp that has read a tile, the located elements: a loop reads the same tiles again.
+    located: Mutex<HashMap<(u64, u32), Arc<[LocatedElement]>>>,
+}
+
+/// One element in shared memory: the address of its bytes, its index within them, and its index in the tile. In order
+/// of addresses.
+type LocatedElement = (u64, u64, usize);
 
 impl MmaOperand {
     pub(super) fn of(row: &Instruction, required: &str) -> Result<Self, String> {
@@ -36,14 +57,15 @@ impl MmaOperand {
         // Only elements of the tile are read, though the tile is rounded up to powers of two.
         let [rows, columns] = memory.shape.map(|size| size.next_power_of_two().trailing_zeros());
         let shape = [rows, columns, 0];
-        Ok(Self::Memory { operand: position(row, operand), element_type, shape, memory: memory.clone() })
+        let (operand, memory) = (position(row, operand), memory.clone());
+        Ok(Self::Memory(Box::new(SharedTile { operand, element_type, shape, memory, located: Mutex::default() })))
     }
 
     pub(super) fn shape(&self) -> [u32; 3] {
         match self {
             Self::Registers(tile) => tile.shape,
             Self::Tensor(tile) => [tile.shape[0], tile.shape[1], 0],
-            Self::Memory { shape, .. } => *shape,
+            Self::Memory(tile) => tile.shape,
         }
     }
 
@@ -51,12 +73,12 @@ impl MmaOperand {
         match self {
             Self::Registers(tile) => tile.element_type,
             Self::Tensor(tile) => tile.element_type,
-            Self::Memory { element_type, .. } => *element_type,
+            Self::Memory(tile) => tile.element_type,
         }
     }
 
     /// Returns the bits of the tile's elements, at least of those in `is_needed`; elements that are not read are zero.
-    /// A fault if the running warp holds a needed element in no lane.
+    /// A fault if the running warp holds a needed element in no lane. A warp needs the same elements in every call.
     pub(super) fn elements(&self, call: &mut InstructionCall<'_>, is_needed: &[bool]) -> Result<Vec<u64>, LaneFault> {
         match self {
             Self::Registers(tile) => {
@@ -67,47 +89,70 @@ impl MmaOperand {
                 tile.elements(call)
             }
             Self::Tensor(tile) => tile.elements(call),
-            Self::Memory { operand, memory, .. } => read_memory_operand(call, *operand, memory, is_needed),
+            Self::Memory(tile) => tile.elements(call, is_needed),
         }
     }
 }
 
-/// Reads the elements in `is_needed` of a tile in shared memory through its descriptor; the others are zero.
-fn read_memory_operand(
-    call: &mut InstructionCall<'_>,
-    operand: usize,
-    memory: &MemoryOperand,
-    is_needed: &[bool],
-) -> Result<Vec<u64>, LaneFault> {
-    let descriptor = call.same_in_all(operand)?;
-    if !memory.descriptor.is_complete(descriptor) {
-        let fixed = memory.descriptor.fixed;
-        return Err(call.invalid_use(&format!("operand {operand}: a descriptor has all bits of {fixed:#x} set")));
-    }
-    let fields = memory.descriptor.decode(descriptor);
-    let missing = || call.invalid_use(&format!("operand {operand}: no canonical layout has the mode {}", fields.mode));
-    let canonical_layout = memory.find_mode(fields.mode).ok_or_else(missing)?;
-    let columns = memory.shape[1].next_power_of_two();
-    let bytes = u64::from(memory.bits / 8).max(1);
-    // For each needed element: the address of its bytes, its index within them, and its index in the tile.
-    let mut address_runs: Vec<(u64, u64, usize)> = Vec::new();
-    for at in (0..is_needed.len()).filter(|&at| is_needed[at]) {
-        let element = [at as u64 / columns, at as u64 % columns];
-        address_runs.push((canonical_layout.address(&fields, element), canonical_layout.in_byte(element), at));
-    }
-    address_runs.sort_unstable();
-    let mut elements = vec![0; is_needed.len()];
-    // One access reads a run of contiguous bytes.
-    for run in address_runs.chunk_by(|before, after| after.0 == before.0 + bytes || after.0 == before.0) {
-        let begin = run[0].0;
-        let length = run.last().map_or(0, |last| last.0 - begin) + bytes;
-        let data = call.send_read(begin, length as u32, bytes as u32)?;
-        for &(address, in_byte, at) in run {
-            let from = (address - begin) as usize;
-            let own = &data[from..from + bytes as usize];
-            let value = own.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte));
-            elements[at] = value >> (in_byte * u64::from(memory.bits)) & mask(memory.bits);
+impl SharedTile {
+    /// Reads the elements in `is_needed` through the tile's descriptor; the others are zero.
+    fn elements(&self, call: &mut InstructionCall<'_>, is_needed: &[bool]) -> Result<Vec<u64>, LaneFault> {
+        let descriptor = call.same_in_all(self.operand)?;
+        let key = (descriptor, call.warp());
+        let found = self.located.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
+        let located = match found {
+            Some(located) => located,
+            None => {
+                let located: Arc<[LocatedElement]> = self.locate(call, descriptor, is_needed)?.into();
+                let mut all = self.located.lock().unwrap_or_else(PoisonError::into_inner);
+                if all.len() >= MOST_TILES {
+                    all.clear();
+                }
+                all.insert(key, located.clone());
+                located
+            }
+        };
+        let bits = self.memory.bits;
+        let bytes = u64::from(bits / 8).max(1);
+        let mut elements = vec![0; is_needed.len()];
+        // One access reads a run of contiguous bytes.
+        for run in located.chunk_by(|before, after| after.0 == before.0 + bytes || after.0 == before.0) {
+            let begin = run[0].0;
+            let length = run.last().map_or(0, |last| last.0 - begin) + bytes;
+            let data = call.send_read(begin, length as u32, bytes as u32)?;
+            for &(address, in_byte, at) in run {
+                let from = (address - begin) as usize;
+                let own = &data[from..from + bytes as usize];
+                let value = own.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte));
+                elements[at] = value >> (in_byte * u64::from(bits)) & mask(bits);
+            }
         }
+        Ok(elements)
     }
-    Ok(elements)
+
+    /// Locates the elements in `is_needed` of the tile that a descriptor describes.
+    fn locate(
+        &self,
+        call: &InstructionCall<'_>,
+        descriptor: u64,
+        is_needed: &[bool],
+    ) -> Result<Vec<LocatedElement>, LaneFault> {
+        let (operand, format) = (self.operand, &self.memory.descriptor);
+        if !format.is_complete(descriptor) {
+            let fixed = format.fixed;
+            return Err(call.invalid_use(&format!("operand {operand}: a descriptor has all bits of {fixed:#x} set")));
+        }
+        let fields = format.decode(descriptor);
+        let missing =
+            || call.invalid_use(&format!("operand {operand}: no canonical layout has the mode {}", fields.mode));
+        let canonical_layout = self.memory.find_mode(fields.mode).ok_or_else(missing)?;
+        let columns = self.memory.shape[1].next_power_of_two();
+        let mut located: Vec<LocatedElement> = Vec::new();
+        for at in (0..is_needed.len()).filter(|&at| is_needed[at]) {
+            let element = [at as u64 / columns, at as u64 % columns];
+            located.push((canonical_layout.address(&fields, element), canonical_layout.in_byte(element), at));
+        }
+        located.sort_unstable();
+        Ok(located)
+    }
 }

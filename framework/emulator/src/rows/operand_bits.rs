@@ -6,66 +6,71 @@ use super::super::semantics::InstructionCall;
 use tilewright_kernel::{Element, Type};
 
 /// The registers of all lanes for one operand, as a string of bits for each lane. Elements lie at multiples of their
-/// width; an element whose width is not a power of two may straddle two 64-bit words.
+/// width; an element whose width is not a power of two may straddle two registers.
 pub(super) struct RegisterBits {
-    chunks_per_lane: usize,
-    chunks: Vec<u64>,
-}
-
-fn width(ty: Type) -> u32 {
-    ty.after_wait().element().map_or(ty.bits(), Element::bits)
+    lanes: usize,
+    /// Log2 of the width of a register in bits.
+    log_width: u32,
+    /// The registers in the order of the register file: those of all lanes for each element.
+    registers: Vec<u64>,
 }
 
 impl RegisterBits {
     /// Creates zero registers with the bits of `ty`.
     pub(super) fn zeros(lanes: u32, ty: Type) -> Self {
-        let chunks_per_lane = ty.bits().div_ceil(64) as usize;
-        Self { chunks_per_lane, chunks: vec![0; chunks_per_lane * lanes as usize] }
+        Self::new(lanes as usize, ty, vec![0; (ty.count() * lanes) as usize])
+    }
+
+    fn new(lanes: usize, ty: Type, registers: Vec<u64>) -> Self {
+        let width = ty.after_wait().element().map_or(ty.bits(), Element::bits);
+        Self { lanes, log_width: width.trailing_zeros(), registers }
     }
 
     /// Reads an operand from the registers of all lanes.
     pub(super) fn operand(call: &InstructionCall<'_>, operand: usize, ty: Type) -> Result<Self, LaneFault> {
-        let mut operand_bits = Self::zeros(call.lanes(), ty);
-        for lane in 0..call.lanes() {
-            for element in 0..ty.count() {
-                let bits = call.operand(operand, element, lane)?;
-                operand_bits.set(lane, element * width(ty), width(ty), bits);
-            }
-        }
-        Ok(operand_bits)
+        let missing = || call.invalid_use(&format!("operand {operand} is missing"));
+        let &(at, _) = call.instruction.operands.get(operand).ok_or_else(missing)?;
+        Ok(Self::new(call.lanes, ty, call.registers[at..at + ty.count() as usize * call.lanes].to_vec()))
     }
 
-    /// Writes the registers to the instruction's first result, of type `ty`.
-    pub(super) fn into_result(self, call: &mut InstructionCall<'_>, ty: Type) -> Result<(), LaneFault> {
-        for lane in 0..call.lanes() {
-            for element in 0..ty.count() {
-                let bits = self.get(lane, element * width(ty), width(ty));
-                call.set_result(0, element, lane, bits)?;
-            }
-        }
+    /// Writes the registers to the instruction's first result.
+    pub(super) fn into_result(self, call: &mut InstructionCall<'_>) -> Result<(), LaneFault> {
+        let &(at, _) = call.instruction.results.first().ok_or_else(|| call.invalid_use("it has no result"))?;
+        call.registers[at..at + self.registers.len()].copy_from_slice(&self.registers);
         Ok(())
     }
 
     pub(super) fn get(&self, lane: u32, at: u32, bits: u32) -> u64 {
-        let (chunk, shift) = self.word_and_shift(lane, at);
-        let low = self.chunks[chunk] >> shift;
-        let high = if shift + bits > 64 { self.chunks[chunk + 1] << (64 - shift) } else { 0 };
-        (low | high) & mask(bits)
+        let mut value = 0;
+        each_register((self.lanes, self.log_width), lane, at, bits, |register, shift, done, bits| {
+            value |= (self.registers[register] >> shift & mask(bits)) << done;
+        });
+        value
     }
 
     pub(super) fn set(&mut self, lane: u32, at: u32, bits: u32, value: u64) {
-        let (chunk, shift) = self.word_and_shift(lane, at);
-        let value = value & mask(bits);
-        self.chunks[chunk] = self.chunks[chunk] & !(mask(bits) << shift) | value << shift;
-        if shift + bits > 64 {
-            let below = 64 - shift;
-            self.chunks[chunk + 1] = self.chunks[chunk + 1] & !(mask(bits) >> below) | value >> below;
-        }
+        let Self { lanes, log_width, .. } = *self;
+        let registers = &mut self.registers;
+        each_register((lanes, log_width), lane, at, bits, |register, shift, done, bits| {
+            registers[register] = registers[register] & !(mask(bits) << shift) | (value >> done & mask(bits)) << shift;
+        });
     }
+}
 
-    /// Returns the index of the 64-bit word that has bit `at` of a lane's string of bits, and the position of the bit
-    /// in the word.
-    fn word_and_shift(&self, lane: u32, at: u32) -> (usize, u32) {
-        (lane as usize * self.chunks_per_lane + (at / 64) as usize, at % 64)
+/// Calls `visit` for each register that has some of the `bits` bits from bit `at` of a lane's string: the register, the
+/// lowest of these bits in it, the number of bits before them, and their number.
+fn each_register(
+    (lanes, log_width): (usize, u32),
+    lane: u32,
+    at: u32,
+    bits: u32,
+    mut visit: impl FnMut(usize, u32, u32, u32),
+) {
+    let mut done = 0;
+    while done < bits {
+        let (element, shift) = ((at + done) >> log_width, (at + done) & ((1 << log_width) - 1));
+        let here = (bits - done).min((1 << log_width) - shift);
+        visit(element as usize * lanes + lane as usize, shift, done, here);
+        done += here;
     }
 }

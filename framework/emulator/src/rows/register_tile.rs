@@ -42,6 +42,11 @@ impl RegisterTile {
         })
     }
 
+    /// Number of warps that issue together.
+    pub(super) fn warps(&self) -> usize {
+        self.lane_registers.len()
+    }
+
     /// Index of the running warp among the warps that issue together.
     pub(super) fn warp(&self, call: &InstructionCall<'_>) -> usize {
         call.warp() as usize % self.lane_registers.len()

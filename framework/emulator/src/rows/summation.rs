@@ -28,6 +28,33 @@ struct Term {
     exponent: i32,
 }
 
+/// Number of neighbouring columns of a result that are added at once, as vectors of the host.
+const COLUMNS: usize = 8;
+
+/// The values of an operand's elements.
+pub(super) struct Factors {
+    pub(super) values: Vec<f64>,
+    /// For each element, two to the power of its exponent; zero for zero.
+    scales: Vec<f64>,
+    is_finite: bool,
+}
+
+impl Factors {
+    pub(super) fn new(elements: Vec<u64>, format: Format) -> Self {
+        let values: Vec<f64> = elements.into_iter().map(|bits| format.decode(bits)).collect();
+        let scales = values.iter().map(|&value| scale(value, format)).collect();
+        let is_finite = values.iter().all(|value| value.is_finite());
+        Self { values, scales, is_finite }
+    }
+}
+
+/// The products of one K index for `N` columns: their values, and two to the powers of their exponents (zero for zero).
+#[derive(Clone, Copy)]
+struct Products<const N: usize> {
+    values: [f64; N],
+    scales: [f64; N],
+}
+
 impl FloatSummation {
     /// Computes the bits of the element from the accumulator's bits and the operand elements.
     pub(super) fn total(&self, c: u64, operands: impl Iterator<Item = (u64, u64)>) -> u64 {
@@ -59,7 +86,8 @@ impl FloatSummation {
         self.encoded(products.fold(self.c.decode(c), |sum, product| self.sum.add_exact(sum, product)))
     }
 
-    fn encoded(&self, total: f64) -> u64 {
+    /// Returns the bits of a total in the accumulator's type.
+    pub(super) fn encoded(&self, total: f64) -> u64 {
         if total.is_nan() && self.numerics.nan_is_all_ones {
             return self.sum.magnitude_bits();
         }
@@ -78,7 +106,12 @@ impl FloatSummation {
             return plain;
         }
         match self.numerics.summation {
-            Summation::Aligned { fraction, kept, .. } => self.aligned(sum, group, fraction, kept),
+            Summation::Aligned { fraction, kept, .. } => {
+                let scales = |[a, b]: [f64; 2]| scale(a, self.a) * scale(b, self.b);
+                let product = |&[a, b]: &[f64; 2]| Products { values: [a * b], scales: [scales([a, b])] };
+                let [total] = self.aligned([sum], &group.iter().map(product).collect::<Vec<_>>(), fraction, kept);
+                total
+            }
             Summation::Floored { fraction, fraction_of_sum, interleaved, .. } => {
                 self.floored(sum, group, fraction, fraction_of_sum, interleaved)
             }
@@ -98,16 +131,73 @@ impl FloatSummation {
         Term { value: sum, exponent: if sum == 0.0 { MIN_EXPONENT } else { exponent(sum, self.c) } }
     }
 
-    fn aligned(&self, sum: f64, group: &[[f64; 2]], fraction: u32, kept: u32) -> f64 {
-        let (total, _) = cut_and_added(self.products(group).chain([self.so_far(sum)]), fraction);
-        match self.sum {
+    /// Whether [`FloatSummation::add_row`] computes products of these operands.
+    pub(super) fn adds_rows(&self, a: &Factors, b: &Factors) -> bool {
+        matches!(self.numerics.summation, Summation::Aligned { .. }) && a.is_finite && b.is_finite
+    }
+
+    /// Adds the products of one row of `a`, whose `k` elements start at an index, and of the rows of `b` from an index
+    /// on, to the running sums of that row of the result.
+    pub(super) fn add_row(&self, sums: &mut [f64], a: (&Factors, usize), b: (&Factors, usize), k: usize) {
+        let columns = sums.len();
+        let (blocks, rest) = sums.as_chunks_mut::<COLUMNS>();
+        let count = blocks.len();
+        for (block, sums) in blocks.iter_mut().enumerate() {
+            self.add_columns(sums, a, (b.0, b.1 + block * COLUMNS, columns), k);
+        }
+        for (at, sum) in rest.iter_mut().enumerate() {
+            self.add_columns(std::array::from_mut(sum), a, (b.0, b.1 + count * COLUMNS + at, columns), k);
+        }
+    }
+
+    /// As [`FloatSummation::add_row`], for `N` columns; the last number of `b` is the distance of its rows.
+    fn add_columns<const N: usize>(
+        &self,
+        sums: &mut [f64; N],
+        (a, of_a): (&Factors, usize),
+        (b, of_b, stride): (&Factors, usize, usize),
+        k: usize,
+    ) {
+        let Summation::Aligned { fraction, kept, .. } = self.numerics.summation else { return };
+        let group = self.numerics.summation.group(self.k) as usize;
+        let mut products = Vec::with_capacity(group);
+        for k_at in 0..k {
+            let (value, scale) = (a.values[of_a + k_at], a.scales[of_a + k_at]);
+            let from = of_b + k_at * stride;
+            let (values, scales) = (&b.values[from..from + N], &b.scales[from..from + N]);
+            products.push(Products {
+                values: std::array::from_fn(|column| value * values[column]),
+                scales: std::array::from_fn(|column| scale * scales[column]),
+            });
+            if products.len() == group || k_at + 1 == k {
+                *sums = self.aligned(*sums, &products, fraction, kept);
+                products.clear();
+            }
+        }
+    }
+
+    /// Adds one group of finite products to the running sums of `N` columns. A sum that is infinite or NaN stays so.
+    fn aligned<const N: usize>(&self, sums: [f64; N], products: &[Products<N>], fraction: u32, kept: u32) -> [f64; N] {
+        let (least, step) = (power(MIN_EXPONENT), power(-(fraction as i32)));
+        // The greatest exponent as a power of two; a zero term counts with the least exponent.
+        let mut top = sums.map(|sum| scale(sum, self.c).max(least));
+        for product in products {
+            top = std::array::from_fn(|column| larger(product.scales[column], top[column]));
+        }
+        // The neutral element of addition is negative zero.
+        let mut totals = [-0.0; N];
+        for values in products.iter().map(|product| &product.values).chain([&sums]) {
+            totals = std::array::from_fn(|column| totals[column] + truncated(values[column], top[column] * step));
+        }
+        let narrowed = |total: f64| match self.sum {
             AccumulatorType::F32 => {
-                let lsb_exponent = kept as i32 - binary_exponent(total).max(MIN_EXPONENT);
-                let cut = (total * power(lsb_exponent)).trunc() * power(-lsb_exponent);
-                f64::from(cut as f32)
+                let unit = larger(leading_power(total), least) * power(-(kept as i32));
+                f64::from(truncated(total, unit) as f32)
             }
             narrower => narrower.round(total),
-        }
+        };
+        let narrowed = totals.map(narrowed);
+        std::array::from_fn(|column| if sums[column].is_finite() { narrowed[column] } else { sums[column] })
     }
 
     fn floored(&self, sum: f64, group: &[[f64; 2]], fraction: u32, fraction_of_sum: u32, interleaved: bool) -> f64 {
@@ -159,6 +249,30 @@ fn cut_and_added(terms: impl Iterator<Item = Term> + Clone, fraction: u32) -> (f
 
 fn floored_at(value: f64, lsb_exponent: i32) -> f64 {
     (value * power(lsb_exponent)).floor() * power(-lsb_exponent)
+}
+
+/// Two to the power of the exponent of a finite value of a format; zero for zero.
+fn scale(value: f64, format: Format) -> f64 {
+    if value == 0.0 { 0.0 } else { leading_power(value).max(power(1 - format.bias())) }
+}
+
+/// Returns the greater number. In this form the host compares vectors, since no argument is NaN.
+fn larger(a: f64, b: f64) -> f64 {
+    if a > b { a } else { b }
+}
+
+/// Truncates a value of magnitude below 2^52 units toward zero to a multiple of `unit`, a power of two. The sum of the
+/// magnitude and 2^52 units is rounded to a multiple of the unit, since it has no lower bits.
+fn truncated(value: f64, unit: f64) -> f64 {
+    let shift = unit * power(52);
+    let nearest = value.abs() + shift - shift;
+    let excess = if nearest > value.abs() { unit } else { 0.0 };
+    (nearest - excess).copysign(value)
+}
+
+/// The greatest power of two that is not above the magnitude of a normal value; zero for zero.
+fn leading_power(value: f64) -> f64 {
+    f64::from_bits(value.to_bits() & 0x7ff << 52)
 }
 
 /// The exponent of a value of a format; a subnormal value has the format's minimum exponent.

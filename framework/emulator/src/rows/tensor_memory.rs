@@ -40,7 +40,7 @@ impl TensorMove {
             for (at, bits) in call.read_tensor(&bit_fields)?.into_iter().enumerate() {
                 self.register_tile.put(&mut operand_bits, 0, at, bits);
             }
-            return operand_bits.into_result(call, ty);
+            return operand_bits.into_result(call);
         }
         let elements = self.register_tile.elements(call)?;
         if (0..elements.len()).any(|at| !self.register_tile.holds(0, at)) {

@@ -63,7 +63,7 @@ impl Transfer {
             self.each_byte(|lane, bit, segment, byte| {
                 operand_bits.set(lane, bit, 8, u64::from(bytes[at(segment, byte)]))
             });
-            return operand_bits.into_result(call, ty);
+            return operand_bits.into_result(call);
         }
         let ty =
             call.operand_types().nth(self.stored).ok_or_else(|| call.invalid_use("it has no elements to store"))?;

@@ -19,7 +19,7 @@ pub(crate) struct Epoch {
 
 /// The record of an access of a byte: its block, warp, lane, operation and time. [`Accessor::follows`] decides which
 /// later accesses are ordered after it.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Default, PartialEq)]
 pub(crate) struct Record {
     pub(super) epoch: Epoch,
     pub(super) time: u64,

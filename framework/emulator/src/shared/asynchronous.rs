@@ -16,9 +16,15 @@ impl SharedMemory {
     ) -> Result<(u64, Vec<u8>), FaultKind> {
         let range = self.locate(Direction::Load, address, bytes, None)?;
         self.check_no_conflict(Direction::Load, &range, who)?;
+        // Neighbouring bytes mostly have one writer, and whether a write is observed depends on nothing else.
+        let mut observed = None;
         for at in range.clone() {
-            self.check_written_before(at, who)?;
-            self.check_visible_to(proxy, at, who)?;
+            let write = Some((self.writes[at], self.by_proxy[at]));
+            if observed != write || !self.initialised[at] {
+                self.check_written_before(at, who)?;
+                self.check_visible_to(proxy, at, who)?;
+                observed = write;
+            }
         }
         let id = self.in_flight.send(Direction::Load, range.clone(), who, self.bytes.len());
         Ok((id, self.bytes[range].to_vec()))
@@ -51,12 +57,10 @@ impl SharedMemory {
         let Some((range, operation)) = self.in_flight.complete(id) else { return };
         let record = Accessor { operation, ..who.clone() }.record();
         self.bytes_stored += range.len() as u64;
-        for (at, &byte) in range.zip(data) {
-            self.writes[at] = record;
-            self.bytes[at] = byte;
-            self.initialised[at] = true;
-            self.by_proxy[at] = proxy == Proxy::Asynchronous;
-        }
+        self.writes[range.clone()].fill(record);
+        self.bytes[range.clone()].copy_from_slice(data);
+        self.initialised[range.clone()].fill(true);
+        self.by_proxy[range].fill(proxy == Proxy::Asynchronous);
     }
 
     /// Executes a proxy fence: plain writes of the warp so far become visible to the asynchronous proxy.
@@ -68,8 +72,8 @@ impl SharedMemory {
     /// after a proxy fence by the writer's warp.
     pub(super) fn check_visible_to(&self, proxy: Proxy, at: usize, who: &Accessor<'_>) -> Result<(), FaultKind> {
         let write = &self.writes[at];
-        let fenced = self.fences.get(&(write.block, write.warp)).is_some_and(|&time| write.time < time);
-        if proxy == Proxy::Plain || fenced || self.by_proxy[at] {
+        let is_fenced = || self.fences.get(&(write.block, write.warp)).is_some_and(|&time| write.time < time);
+        if proxy == Proxy::Plain || self.by_proxy[at] || is_fenced() {
             return Ok(());
         }
         let other = super::describe(Direction::Store, write, who);

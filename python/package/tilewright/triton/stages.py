@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from triton._C.libtriton import ir, passes
+from triton.runtime.errors import OutOfResources
 
 from tilewright._native import Kernel
 from tilewright.errors import UnsupportedError
@@ -66,19 +67,39 @@ class Compilation:
         return compiled.encode()
 
 
+class TooLargeError(UnsupportedError, OutOfResources):
+    """The target lacks something that a kernel needs. As an error of resources, it lets Triton's autotuner try the next
+    configuration."""
+
+    def __init__(self, message: str, line: int | None = None, column: int | None = None) -> None:
+        # Triton's initialiser takes amounts, which not every reason has.
+        Exception.__init__(self, message)
+        self.name, self.required, self.limit = message, None, None
+        self.line, self.column = line, column
+
+    def __str__(self) -> str:
+        return str(self.name)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.name, self.line, self.column)
+
+
 def compile_program(text: str, options: dict[str, Any], metadata: dict[str, Any]) -> Kernel:
     """Compiles TTIR or TTGIR to kernel IR, and sets the properties that Triton and programs read from a compiled kernel."""
     name = re.search(r"tt\.func (?:public )?@\"?([^\s\"(]+)", text)
     if name is None:
         raise UnsupportedError("the program has no function")
-    kernel = session().compile(
-        options["arch"],
-        text,
-        warps=options["num_warps"],
-        stages=options["num_stages"],
-        entry=name[1],
-        fp_fusion=options["enable_fp_fusion"],
-    )
+    try:
+        kernel = session().compile(
+            options["arch"],
+            text,
+            warps=options["num_warps"],
+            stages=options["num_stages"],
+            entry=name[1],
+            fp_fusion=options["enable_fp_fusion"],
+        )
+    except UnsupportedError as error:
+        raise TooLargeError(str(error), error.line, error.column) from error
     metadata.update(
         name=kernel.name,
         shared=kernel.shared_bytes,
@@ -86,6 +107,7 @@ def compile_program(text: str, options: dict[str, Any], metadata: dict[str, Any]
         warp_size=kernel.lanes,
         tmem_size=None,
         tensordesc_meta=[],
+        cluster_dims=(1, 1, 1),  # read by Triton 3.5
         global_scratch_size=0,
         global_scratch_align=1,
         profile_scratch_size=0,

@@ -296,3 +296,31 @@ fn summations_match_the_integer_model() {
         }
     }
 }
+
+#[test]
+fn a_row_is_added_as_its_elements_are_one_by_one() {
+    let (k, columns) = (32, 11);
+    let mut state = 7u64;
+    let mut finite = move || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let bits = state >> 48;
+        if bits & 0x7c00 == 0x7c00 { 0 } else { bits }
+    };
+    for unit in [aligned(16, 25), aligned(8, 24)] {
+        let summed = summed(unit, ["f16", "f32"], k as u32);
+        let a: Vec<u64> = (0..k).map(|_| finite()).collect();
+        let b: Vec<u64> = (0..k * columns).map(|_| finite()).collect();
+        let c: Vec<f32> = (0..columns).map(|column| [0.5, -0.0, f32::INFINITY, 3e38][column % 4]).collect();
+        let mut sums: Vec<f64> = c.iter().map(|&c| c.into()).collect();
+        let (of_a, of_b) = (Factors::new(a.clone(), summed.a), Factors::new(b.clone(), summed.b));
+        assert!(summed.adds_rows(&of_a, &of_b));
+        summed.add_row(&mut sums, (&of_a, 0), (&of_b, 0), k);
+        let one_by_one = (0..columns).map(|column| {
+            let operands = (0..k).map(|at| (a[at], b[at * columns + column]));
+            summed.total(c[column].to_bits().into(), operands)
+        });
+        assert_eq!(sums.iter().map(|&sum| summed.encoded(sum)).collect::<Vec<_>>(), one_by_one.collect::<Vec<_>>());
+    }
+    let infinite = Factors::new(vec![0x7c00], format("f16"));
+    assert!(!summed(aligned(8, 24), ["f16", "f32"], 8).adds_rows(&infinite, &infinite));
+}
