@@ -19,7 +19,7 @@ pub struct LaunchConfig<'a> {
 
 impl std::fmt::Debug for LaunchConfig<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Machine")
+        f.debug_struct("LaunchConfig")
             .field("target", &self.context.target.name)
             .field("lanes", &self.lanes)
             .field("warps", &self.warps)

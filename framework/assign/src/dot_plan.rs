@@ -13,9 +13,9 @@ use tilewright_layout::{Dim, LayoutError, LinearLayout};
 use tilewright_plan::mma::{MmaError, MmaPlan, MmaProblem, Scale, WarpPartition};
 use tilewright_target::ElementType;
 use tilewright_tile::op_attrs::{
-    COLUMNS_PER_LANE, INSTRUCTION, K_WIDTH, LANES_ALONG, PENDING, SWAP_AB, WARPS_ALONG, WARPS_ALONG_M,
+    COLUMNS_PER_LANE, INSTRUCTION, K_WIDTH, LANES_ALONG, PENDING, SMEM_OPERAND, SWAP_AB, WARPS_ALONG, WARPS_ALONG_M,
 };
-use tilewright_tile::{Attribute, Attributes, Body, Op, TileType};
+use tilewright_tile::{Attribute, Attributes, Body, Op, TileType, Value, ValueOrigin};
 
 /// The plan of a dot, with the layouts of its operands as tensors of the program.
 #[derive(Debug, Clone, PartialEq)]
@@ -140,12 +140,20 @@ pub fn mma_problem(body: &Body, op: Op, lanes: u32, warps: u32) -> Result<MmaPro
     let number = |name: &str| attributes.get(name).and_then(Attribute::as_integer).and_then(|n| u64::try_from(n).ok());
     let warp_partition = explicit_warp_partition(attributes)?;
     let along_k = operand_orders::along_k(attributes).unwrap_or(requested.along_k);
+    let in_shared =
+        ["a", "b"].map(|group| body.operand(op, group).is_some_and(|operand| is_smem_operand(body, operand)));
     Ok(requested
+        .with_in_shared(in_shared)
         .with_along_k(along_k)
         .with_atom(atom)
         .with_warp_partition(warp_partition)
         .with_k_width(number(K_WIDTH))
         .with_n_width(number(COLUMNS_PER_LANE)))
+}
+
+/// Whether a value is a load from shared memory that the MMA replaces by reading there.
+fn is_smem_operand(body: &Body, value: Value) -> bool {
+    matches!(body.origin(value), ValueOrigin::Result(op, _) if body.op(op).attributes.get(SMEM_OPERAND).is_some())
 }
 
 fn explicit_warp_partition(attributes: &Attributes) -> Result<Option<WarpPartition>, MmaError> {

@@ -1,16 +1,15 @@
 //! Errors of families.
 
 use serde::{Deserialize, Serialize};
-use strsim::levenshtein;
 use thiserror::Error;
 
-use super::LayoutError;
+use super::{LayoutError, suggest};
 
 /// The reason why a family cannot build a layout.
 #[derive(Debug, Clone, PartialEq, Eq, Error, Serialize, Deserialize)]
 pub enum FamilyError {
     /// No provider serves this family; the caller's fault, or a plugin is missing.
-    #[error("unknown layout family `{name}`{}", nearest(.known, .name))]
+    #[error("unknown layout family `{name}`{}", suggest(.known, .name))]
     Unknown {
         /// The requested name of a family.
         name: String,
@@ -48,19 +47,6 @@ pub enum FamilyError {
     /// The plugin that provides the family failed, with its message; the plugin's fault.
     #[error("plugin failure: {0}")]
     Plugin(String),
-}
-
-/// The end of a message about an unknown name: suggests the nearest known name, or lists the known names if none is
-/// near.
-#[must_use]
-pub fn nearest<S: AsRef<str>>(known: &[S], name: &str) -> String {
-    let names: Vec<_> = known.iter().map(S::as_ref).collect();
-    let best = names.iter().map(|&candidate| (levenshtein(candidate, name), candidate)).min();
-    match best {
-        Some((distance, candidate)) if distance <= 3 => format!("; did you mean `{candidate}`?"),
-        _ if names.is_empty() => String::new(),
-        _ => format!("; known are {}", names.join(", ")),
-    }
 }
 
 impl FamilyError {

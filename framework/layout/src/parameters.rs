@@ -5,9 +5,8 @@
 use std::cell::{Cell, RefCell};
 
 use smallvec::SmallVec;
-use strsim::levenshtein;
 
-use super::family_error::nearest;
+use super::nearest::{nearest, suggest};
 use super::notation::case::snake_case;
 use super::{Bases, FamilyAttribute, FamilyError, FamilySpec};
 
@@ -86,12 +85,7 @@ impl<'a> Parameters<'a> {
     /// Finds an unread parameter that is probably a misspelling: its name is close to one of `names`, or is one of them
     /// in `camelCase`. `None` if there is none.
     fn misspelt(&self, names: &'static [&'static str]) -> Option<&'a str> {
-        let near = self.unread().filter_map(|given| {
-            let given_name = snake_case(given);
-            let distance = names.iter().map(|name| levenshtein(name, &given_name)).min()?;
-            (distance <= 2 && distance * 3 <= given.len()).then_some((distance, given))
-        });
-        near.min().map(|(_, given)| given)
+        self.unread().find(|given| nearest(&snake_case(given), names.iter().copied()).is_some())
     }
 
     /// Reads a required parameter that is a non-negative integer.
@@ -235,7 +229,7 @@ impl<'a> Parameters<'a> {
             return Err(self.wrong(unread, &format!("must be written `{}`", names[0])));
         }
         drop(requested);
-        let near = nearest(&self.requested.borrow().concat(), &snake_case(unread));
+        let near = suggest(&self.requested.borrow().concat(), &snake_case(unread));
         Err(self.wrong(unread, &format!("is not a parameter of this family{near}")))
     }
 

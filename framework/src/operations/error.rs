@@ -2,14 +2,14 @@
 
 use thiserror::Error;
 
-use tilewright_layout::nearest;
+use tilewright_layout::suggest;
 
 /// The reason why a named operation has no result; always the caller's fault.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum OperationError {
     /// No operation has the given name.
-    #[error("unknown operation `{name}`{}", nearest(.known, .name))]
+    #[error("unknown operation `{name}`{}", suggest(.known, .name))]
     Unknown {
         /// The name that the caller gave.
         name: String,

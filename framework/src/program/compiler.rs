@@ -107,6 +107,11 @@ impl ProgramOptions {
         Self { stages: stages.into(), ..self }
     }
 
+    /// Returns the options of layout synthesis, limited to the stages of these options.
+    pub(super) fn synthesis(&self) -> synthesis::SynthesisOptions {
+        self.synthesis.with_stages(self.stages.or(self.synthesis.stages))
+    }
+
     /// Sets the options of layout synthesis.
     #[must_use]
     pub fn with_synthesis(self, synthesis: synthesis::SynthesisOptions) -> Self {

@@ -81,7 +81,7 @@ impl ProgramCompiler<'_> {
         let assigned = if explicit {
             let found = match known {
                 Some(found) => found,
-                None => synthesize(&module, &config, options.synthesis)
+                None => synthesize(&module, &config, options.synthesis())
                     .map_err(|error| ProgramError::synthesis(error, text))?,
             };
             seen(CompilationStage::Synthesis(&found.derivation));

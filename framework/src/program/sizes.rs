@@ -69,7 +69,7 @@ impl ProgramCompiler<'_> {
         let begin: Vec<u64> = parameters.iter().map(|sizes| sizes[0]).collect();
         let module = make(&begin).map(|program| program.module);
         let config = launch_config(self.target, module.as_ref(), options, &families)?;
-        let found = synthesize_tiled(&parameters, &mut make, &config, (options.synthesis, MOST));
+        let found = synthesize_tiled(&parameters, &mut make, &config, (options.synthesis(), MOST));
         refused.dedup();
         match found {
             Ok(TiledResult { sizes, found, solved, unsatisfied, beyond_limit: left_out, predicted }) => {

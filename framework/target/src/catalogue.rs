@@ -5,8 +5,8 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use thiserror::Error;
+use tilewright_layout::nearest;
 
-use super::nearest::nearest;
 use super::{TargetDescription, TargetFileError};
 
 /// The known target descriptions by target name.

@@ -7,11 +7,11 @@ use std::ops::Range;
 
 use serde::de::value::{MapDeserializer, SeqDeserializer};
 use serde::de::{self, DeserializeOwned, Deserializer, IntoDeserializer, Visitor};
+use tilewright_layout::nearest;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::check::DescriptionFault;
-use super::nearest::nearest;
 use super::{TargetDescription, TargetFileError};
 
 type Outcome<T> = Result<T, TargetFileError>;

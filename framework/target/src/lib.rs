@@ -22,7 +22,6 @@ mod lane_xors;
 mod matrix_unit;
 mod memory_operand;
 mod named_enum;
-mod nearest;
 mod numerics;
 #[cfg(test)]
 mod schema;
@@ -50,8 +49,8 @@ pub use matrix_unit::{InstructionCycles, IssueCycles, MatrixRate, MatrixUnit, Mm
 pub use memory_operand::{
     CanonicalLayout, Descriptor, DescriptorFields, Field, MemoryOperand, Step, Stride, XorSwizzle,
 };
-pub use nearest::nearest;
 pub use numerics::{Numerics, Summation};
 pub use tensor_memory::{TensorMemory, TensorMemoryOperand};
 pub use throughput::Throughput;
+pub use tilewright_layout::nearest;
 pub use unused::UnusedInstruction;

@@ -55,9 +55,10 @@ pub(super) fn dot_candidates(
     let sizes = [shape(2)[0], shape(2)[1], shape(0)[1]];
     let problem = MmaProblem::new(sizes, [a, b, c], config.lanes, config.warps);
     let problem = problem.with_atom(explicit.map(str::to_owned));
+    let lies = [0, 1].map(|side| lies_in_shared(body, op, operation.operands[side]));
+    let problem = problem.with_in_shared(lies);
     let (weighed, refused) = mma_candidates(&problem, config.context).map_err(wrong)?;
     let slice = Slice::of(body, op);
-    let lies = [0, 1].map(|side| lies_in_shared(body, op, operation.operands[side]));
     let explicit_width = operation.attributes.get("kWidth").and_then(Attribute::as_integer).map(|width| width as u64);
     let explicit_columns = operation.attributes.get("nWidth").and_then(Attribute::as_integer).map(|width| width as u64);
     let problem = problem.with_n_width(explicit_columns);

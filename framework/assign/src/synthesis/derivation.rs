@@ -158,8 +158,11 @@ pub struct AccessLine {
 /// A loop that fills tensors in shared memory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct LoopLine {
-    /// Number of buffers of each tensor.
+    /// Number of stages; one less than this number of iterations is prefetched.
     pub stages: u32,
+    /// Number of buffers of each tensor: one for each stage, or a single one if lanes hold the tiles of the next
+    /// iteration in registers.
+    pub buffers: u32,
     /// The names of the tensors that the loop fills.
     pub tensors: Vec<String>,
     /// Whether bulk tensor copies fill the tensors and complete on mbarriers.
@@ -230,6 +233,9 @@ impl fmt::Display for Derivation {
         }
         for of in &self.loops {
             write!(f, "loop that fills {}: {} stages", of.tensors.join(", "), of.stages)?;
+            if of.buffers < of.stages {
+                write!(f, " with one buffer, refilled from registers")?;
+            }
             if of.tensor_copies {
                 write!(f, ", by bulk tensor copies that complete on mbarriers")?;
             }

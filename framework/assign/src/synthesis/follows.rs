@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use tilewright_tile::op::name::ttg;
 
 use super::SynthesisError;
+use super::tree::Tree;
 use super::work::AccessCounts;
 use crate::layouts::{LayoutCache, canonical_order, layout_name};
 use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
@@ -56,11 +57,11 @@ impl CopyConsequences {
         &mut self,
         body: &Body,
         copies: &[(Op, Op)],
-        (loops, choices): (&[Loop], &Choices),
+        (tree, choices): (&Tree, &Choices),
         moved: &HashMap<Op, AccessCounts>,
     ) {
         let staged = |of: &&Loop| choices.stages.get(&of.op).is_some_and(|stages| *stages > 1);
-        for &copy in loops.iter().filter(staged).flat_map(|of| &of.copies) {
+        for &copy in tree.loops.iter().map(|open| &open.of).filter(staged).flat_map(|of| &of.copies) {
             let waits = |(from, expanded_op): &(Op, Op)| {
                 let is_copy = body.op(*expanded_op).name() == ttg::ASYNC_COPY_GLOBAL_TO_LOCAL;
                 *from == copy && is_copy && moved.get(expanded_op).is_some_and(|moved| !moved.by_row)

@@ -6,9 +6,11 @@ use tilewright_tile::op::name::{tt, ttg, tw};
 use super::accesses::CopyConstraints;
 use super::derived::ConstraintTrace;
 use super::follows::CopyConsequences;
+use super::model::ModelBlock;
 use super::predicted::predicted;
 use super::shared_layout::{self, Known};
 use super::solved::Solved;
+use super::tree::Tree;
 use super::work::WorkCounter;
 use super::{CopyLine, DotLine, LoopLine, MemoryLine, PredictionLine, RegisterLine, SynthesisError, SynthesisOptions};
 use crate::dot_plan::plan_dot;
@@ -42,16 +44,16 @@ impl Leaf {
     pub(super) fn solve(
         module: &TileModule,
         choices: &Choices,
-        loops: &[Loop],
+        tree: &Tree,
         config: &LaunchConfig<'_>,
         options: SynthesisOptions,
     ) -> Result<Self, SynthesisError> {
-        let (found, follows) = Self::once(module, choices, &HashMap::new(), loops, config, options)?;
+        let (found, follows) = Self::once(module, choices, &HashMap::new(), tree, config, options)?;
         if follows.is_empty() {
             return Ok(found);
         }
         let updated = follows.choices(choices);
-        let second = Self::once(module, &updated, &follows.memories, loops, config, options);
+        let second = Self::once(module, &updated, &follows.memories, tree, config, options);
         match second {
             // If only copies through registers follow, the first solution remains valid, and is kept if it is faster.
             Ok((second, _)) if follows.fetched.is_empty() && second.prediction.cycles >= found.prediction.cycles => {
@@ -68,7 +70,7 @@ impl Leaf {
         module: &TileModule,
         choices: &Choices,
         settled: &HashMap<Op, MemoryLayout>,
-        loops: &[Loop],
+        tree: &Tree,
         config: &LaunchConfig<'_>,
         options: SynthesisOptions,
     ) -> Result<(Self, CopyConsequences), SynthesisError> {
@@ -128,13 +130,15 @@ impl Leaf {
         }
         // Without task mapping, copies keep their layouts.
         if options.task_mapping {
-            follows.find_synchronous_copies(body, &expanded.copies, (loops, choices), &moved);
+            follows.find_synchronous_copies(body, &expanded.copies, (tree, choices), &moved);
         }
-        let loops: Vec<LoopLine> = loops.iter().map(|of| of_loop(function, of, choices)).collect();
+        let loops: Vec<LoopLine> = tree.loops.iter().map(|open| of_loop(function, &open.of, choices)).collect();
         let axis_info = solved.map(AxisInfoMap::of).unwrap_or_else(|| AxisInfoMap::of(function));
         let program = Solved { body, axis_info: &axis_info, config, layouts: &layouts, plans: &plans };
         let counted = WorkCounter { program, moved: &moved, launch_info: None };
-        let prediction = predicted(&counted.blocks(shared_bytes, options.blocks)?, config)?;
+        let block = counted.blocks(shared_bytes, options.blocks)?;
+        let distinct_bytes = tree.reuse.distinct_bytes(&block);
+        let prediction = predicted(&ModelBlock { distinct_bytes, ..block }, config)?;
         Ok((Self { dots, copies, memories, loops, shared_bytes, prediction, assigned, plans, queued }, follows))
     }
 
@@ -255,6 +259,7 @@ fn of_loop(function: &Function, of: &Loop, choices: &Choices) -> LoopLine {
     };
     LoopLine {
         stages: choices.stages.get(&of.op).copied().unwrap_or(1),
+        buffers: choices.buffers(of.op).unwrap_or(1),
         tensor_copies: of.copies.iter().any(|copy| choices.tensor_copies.contains_key(copy)),
         producers: u32::from(choices.producers.contains_key(&of.op)),
         pending: if choices.overlapped_mmas.contains(&of.op) {

@@ -32,6 +32,7 @@ pub mod model;
 mod options;
 mod predicted;
 pub(super) mod registers;
+mod reuse;
 mod search;
 pub(super) mod shared_layout;
 mod solved;

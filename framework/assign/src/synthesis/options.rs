@@ -24,6 +24,8 @@ pub struct SynthesisOptions {
     pub pruned: bool,
     /// Max number of leaves (complete choices) that are solved.
     pub leaves: usize,
+    /// Max number of stages of a loop whose tensors state none; `None` for the search's own maximum.
+    pub stages: Option<u32>,
     /// Number of blocks of the launch, for the performance model; `None` for enough blocks to fill the target several
     /// times.
     pub blocks: Option<u64>,
@@ -31,7 +33,7 @@ pub struct SynthesisOptions {
 
 impl Default for SynthesisOptions {
     fn default() -> Self {
-        Self { memory: true, task_mapping: true, pipeline: true, pruned: true, leaves: 64, blocks: None }
+        Self { memory: true, task_mapping: true, pipeline: true, pruned: true, leaves: 64, stages: None, blocks: None }
     }
 }
 
@@ -64,6 +66,12 @@ impl SynthesisOptions {
     #[must_use]
     pub fn with_leaves(self, leaves: usize) -> Self {
         Self { leaves, ..self }
+    }
+
+    /// Returns the options with this maximum of stages of loops whose tensors state none; `None` for the search's own.
+    #[must_use]
+    pub fn with_stages(self, stages: impl Into<Option<u32>>) -> Self {
+        Self { stages: stages.into(), ..self }
     }
 
     /// Returns the options with this number of blocks of the launch; `None` for an assumed number.

@@ -53,12 +53,11 @@ pub fn synthesize(
 ) -> Result<Synthesized, SynthesisError> {
     let tree = Tree::of(module, config, options)?;
     let (best, first, refused, size) = (None, None, None, SearchSize::default());
-    let mut search = Search { tree: &tree, module, config, options, best, first, refused, size };
-    let stages = tree.loops.iter().filter_map(|open| Some((open.of.op, *open.stages.first()?)));
-    let initial = Choices::default().with_copies(tree.copies.clone());
-    let mut initial = stages.fold(initial, |choices, (of, stages)| choices.with_stages(of, stages));
-    search.descend(0, &mut initial, &mut Vec::new());
-    search.stages();
+    let most_leaves = options.leaves;
+    let mut search = Search { tree: &tree, module, config, options, best, first, refused, size, most_leaves };
+    search.descend(0, &mut tree.initial_choices(), &mut Vec::new());
+    search.most_leaves = search.size.leaves.saturating_add(options.leaves);
+    search.tune_loops();
     let Search { best, first, refused, size, .. } = search;
     if let Some(refused) = refused {
         return Err(refused);
@@ -112,6 +111,8 @@ struct Search<'s, 'm> {
     /// none.
     refused: Option<SynthesisError>,
     size: SearchSize,
+    /// The number of solved leaves at which the current part of the search ends.
+    most_leaves: usize,
 }
 
 impl Search<'_, '_> {
@@ -121,7 +122,7 @@ impl Search<'_, '_> {
         self.size.nodes += 1;
         let tree = self.tree;
         let Some(group) = tree.dots.get(level) else {
-            self.leaf(choices);
+            self.leaf_that_fits(choices);
             return;
         };
         for candidate in &group.candidates {
@@ -152,42 +153,93 @@ impl Search<'_, '_> {
         cycle_lower_bound(&all, self.config, self.options.blocks).is_ok_and(|least| least >= best.prediction.cycles)
     }
 
-    /// Solves the best leaf (complete choice) again with other numbers of stages, and with MMAs that overlap with the
-    /// next iteration, and keeps the fastest. Whether MMAs overlap changes no layout.
-    fn stages(&mut self) {
-        for open @ Staged { of, stages: alternatives, .. } in &self.tree.loops {
-            let queued = self.best.as_ref().is_some_and(|(leaf, _)| leaf.can_overlap(of));
-            let candidates = alternatives.iter().flat_map(|&stages| [(stages, false), (stages, true)]);
-            let candidates = candidates.filter(|&(stages, pending)| !pending || queued && stages > 2);
-            for (stages, pending) in
-                candidates.filter(|candidate| Some(*candidate) != alternatives.first().map(|first| (*first, false)))
-            {
-                let Some(mut choices) = self.best.as_ref().map(|(_, choices)| choices.clone()) else { return };
-                choices.stages.insert(of.op, stages);
-                choices.overlapped_mmas.remove(&of.op);
-                choices.overlapped_mmas.extend(pending.then_some(of.op));
-                self.size.nodes += 1;
-                self.leaf(&choices);
+    /// Solves the leaf (complete choice) `choices`, with fewer stages if shared memory has no room for them.
+    fn leaf_that_fits(&mut self, choices: &Choices) {
+        let mut fitting = choices.clone();
+        while !self.leaf(&fitting) {
+            let Some(fewer) = self.tree.with_fewer_stages(&fitting) else { return };
+            fitting = fewer;
+        }
+    }
+
+    /// Solves the best leaf (complete choice) again with other choices for loops, and keeps the fastest: the number of
+    /// stages, MMAs that overlap with the next iteration, bulk tensor copies, and a producer warp.
+    fn tune_loops(&mut self) {
+        for open in &self.tree.loops {
+            self.tune_stages(open);
+            self.try_single_buffer(open);
+            if self.try_tensor_copies(&open.of) {
+                self.tune_stages(open);
             }
-            self.try_tensor_copies(of);
             self.producers(open);
         }
     }
 
-    /// Solves the best leaf (complete choice) again with bulk tensor copies in a loop, and keeps it if it is faster.
-    fn try_tensor_copies(&mut self, of: &Loop) {
-        let Some((mut choices, tensor_copies)) = self.boxed(of) else { return };
-        if !tensor_copies.is_empty() {
-            choices.tensor_copies.extend(tensor_copies);
+    /// Changes the number of a loop's stages one by one, as long as this makes the best leaf (complete choice) faster.
+    fn tune_stages(&mut self, open: &Staged) {
+        let of = open.of.op;
+        let stages = |search: &Self| search.best.as_ref().and_then(|(_, choices)| choices.stages.get(&of).copied());
+        if let Some(first) = stages(self) {
+            self.try_stages(open, first);
+        }
+        let up: fn(u32) -> Option<u32> = |stages| stages.checked_add(1);
+        let down: fn(u32) -> Option<u32> = |stages| stages.checked_sub(1);
+        for next in [up, down] {
+            while let Some(stages) = stages(self).and_then(next).filter(|stages| open.stages.contains(stages)) {
+                if !self.try_stages(open, stages) {
+                    break;
+                }
+            }
+        }
+    }
+
+    /// Solves the best leaf (complete choice) again with this number of stages in a loop, with and without MMAs that
+    /// overlap with the next iteration, which change no layout. Returns whether one of these leaves is faster.
+    fn try_stages(&mut self, open: &Staged, stages: u32) -> bool {
+        let Some((leaf, choices)) = &self.best else { return false };
+        let (can_overlap, before) = (leaf.can_overlap(&open.of) && stages > 2, leaf.prediction.cycles);
+        let known = choices.buffers(open.of.op) == Some(stages);
+        let is_known = |pending: bool| known && choices.overlapped_mmas.contains(&open.of.op) == pending;
+        let mut choices = self.tree.with_stages(choices, &open.of, stages);
+        let tried: Vec<bool> =
+            [false, true].into_iter().filter(|&pending| !is_known(pending) && (can_overlap || !pending)).collect();
+        for pending in tried {
+            choices.overlapped_mmas.remove(&open.of.op);
+            choices.overlapped_mmas.extend(pending.then_some(open.of.op));
             self.size.nodes += 1;
             self.leaf(&choices);
         }
+        self.best.as_ref().is_some_and(|(leaf, _)| leaf.prediction.cycles < before)
+    }
+
+    /// Solves the best leaf (complete choice) again with a single buffer for each tensor of a loop, which lanes refill
+    /// from registers.
+    fn try_single_buffer(&mut self, open: &Staged) {
+        let Some((_, choices)) = self.best.as_ref().filter(|_| open.stages.contains(&2)) else { return };
+        let mut choices = self.tree.with_stages(choices, &open.of, 2).with_single_buffer(&open.of);
+        choices.overlapped_mmas.remove(&open.of.op);
+        self.size.nodes += 1;
+        self.leaf(&choices);
+    }
+
+    /// Solves the best leaf (complete choice) again with bulk tensor copies in a loop, and keeps it if it is faster.
+    /// Returns whether it is.
+    fn try_tensor_copies(&mut self, of: &Loop) -> bool {
+        let Some((mut choices, tensor_copies)) = self.boxed(of).filter(|(_, copies)| !copies.is_empty()) else {
+            return false;
+        };
+        let before = self.best.as_ref().map(|(leaf, _)| leaf.prediction.cycles);
+        choices.tensor_copies.extend(tensor_copies);
+        self.size.nodes += 1;
+        self.leaf(&choices);
+        self.best.as_ref().map(|(leaf, _)| leaf.prediction.cycles) < before
     }
 
     /// Returns the choices of the best leaf (complete choice), and the copies of a loop that can be bulk tensor copies,
     /// with their tensor maps. `None` for a loop of one stage.
     fn boxed(&self, of: &Loop) -> Option<(Choices, Vec<(Op, Mapped)>)> {
-        let choices = self.best.as_ref().map(|(_, choices)| choices.clone())?;
+        let (_, choices) = self.best.as_ref()?;
+        let choices = self.tree.with_stages(choices, of, *choices.stages.get(&of.op)?);
         let tensor_copies = self.tree.tensor_copies.iter().filter(|(copy, _)| of.copies.contains(copy));
         let tensor_copies = tensor_copies.map(|(copy, mapped)| (*copy, mapped.clone())).collect();
         choices.stages.get(&of.op).is_some_and(|stages| *stages > 1).then_some((choices, tensor_copies))
@@ -226,21 +278,32 @@ impl Search<'_, '_> {
         self.refused.get_or_insert(SynthesisError::NoProducers { target });
     }
 
-    fn leaf(&mut self, choices: &Choices) {
-        if self.size.leaves >= self.options.leaves {
+    /// Solves a leaf (complete choice), and keeps it if it is the fastest. Returns false if shared memory has no room for
+    /// its tensors.
+    fn leaf(&mut self, choices: &Choices) -> bool {
+        let target = self.config.context.target;
+        let (bytes, most) = (self.tree.shared_bytes(choices), u64::from(target.shared.bytes));
+        if bytes > most {
+            let target = target.name.clone();
+            self.first.get_or_insert(SynthesisError::SharedMemoryExceeded { target, bytes, most });
+            return false;
+        }
+        if self.size.leaves >= self.most_leaves {
             self.size.cut += 1;
-            return;
+            return true;
         }
         self.size.leaves += 1;
-        let loops: Vec<Loop> = self.tree.loops.iter().map(|open| open.of.clone()).collect();
-        match Leaf::solve(self.module, choices, &loops, self.config, self.options) {
+        match Leaf::solve(self.module, choices, self.tree, self.config, self.options) {
             Ok(leaf) if self.best.as_ref().is_none_or(|(best, _)| leaf.prediction.cycles < best.prediction.cycles) => {
                 self.best = Some((leaf, choices.clone()));
+                true
             }
-            Ok(_) => {}
+            Ok(_) => true,
             Err(error) => {
+                let fits = !matches!(error, SynthesisError::SharedMemoryExceeded { .. });
                 self.size.unsatisfied += 1;
                 self.first.get_or_insert(error);
+                fits
             }
         }
     }

@@ -1,37 +1,47 @@
 //! The open choices of a program, each with its alternatives: the tree that synthesis searches.
 
 use std::collections::HashMap;
+use std::ops::RangeInclusive;
 use tilewright_tile::op::name::{ttg, tw};
 
 use super::anchors::{self, DotCandidate};
 use super::iteration_count::execution_count;
 use super::model::StepWork;
+use super::reuse::Reuse;
 use super::tensor_copies;
 use super::work::multiplied;
 use super::{SynthesisError, SynthesisOptions};
 use crate::LaunchConfig;
+use crate::memory::moved_bits;
 use tilewright_tile::axis_info::AxisInfoMap;
 use tilewright_tile::op::Dialects;
 use tilewright_tile::transform::explicit::{Choices, CopyChoice, Loop, Mapped, expand, loops};
 use tilewright_tile::{Attribute, Body, Function, Op, TileModule};
 
-/// Numbers of pipeline stages that are tried if the program states none.
-const STAGES: [u32; 3] = [3, 2, 4];
+/// Max number of pipeline stages that is tried if the program states none.
+const MAX_STAGES: u32 = 8;
+/// Number of pipeline stages from which the search begins, if shared memory has room for them.
+const FIRST_STAGES: u32 = 3;
 
 /// The open choices of a program, each with its alternatives, the best guess first.
+#[derive(Default)]
 pub(super) struct Tree {
     pub copies: HashMap<Op, CopyChoice>,
     pub dots: Vec<DotGroup>,
     pub loops: Vec<Staged>,
     /// The copies that can be bulk tensor copies, each with its tensor map.
     pub tensor_copies: HashMap<Op, Mapped>,
+    /// Bytes of one buffer of each tensor in shared memory, without padding.
+    tensor_bytes: HashMap<Op, u64>,
+    /// The reuse of global memory between blocks.
+    pub reuse: Reuse,
 }
 
 /// A loop that fills tensors in shared memory.
 pub(super) struct Staged {
     pub of: Loop,
-    /// Alternative numbers of pipeline stages: of buffers that each filled tensor has in shared memory.
-    pub stages: Vec<u32>,
+    /// Possible numbers of pipeline stages: of buffers that each filled tensor has in shared memory.
+    pub stages: RangeInclusive<u32>,
     /// Whether the program requests (`true`) or forbids a producer warp; `None` if it states neither.
     pub produced: Option<bool>,
 }
@@ -59,10 +69,10 @@ impl Tree {
         config: &LaunchConfig<'_>,
         options: SynthesisOptions,
     ) -> Result<Self, SynthesisError> {
-        let none =
-            || Self { copies: HashMap::new(), dots: Vec::new(), loops: Vec::new(), tensor_copies: HashMap::new() };
-        let Some(function) = module.functions.first() else { return Ok(none()) };
-        let Some(body) = &function.body else { return Ok(none()) };
+        let Some((function, body)) = module.functions.first().and_then(|first| Some((first, first.body.as_ref()?)))
+        else {
+            return Ok(Self::default());
+        };
         let axis_info = AxisInfoMap::of(function);
         let of_loop = |of: Loop| Staged { stages: stages(body, &of, options), produced: produced(body, &of), of };
         let loops: Vec<Staged> = loops(function).into_iter().map(of_loop).collect();
@@ -74,8 +84,57 @@ impl Tree {
             .filter_map(|&copy| Some((copy, tensor_copies::find_tensor_map(body, &axis_info, copy, config)?)))
             .collect();
         let copies = copies(function, config, options)?;
-        Ok(Self { copies, dots: group_dots(body, &axis_info, config)?, loops, tensor_copies })
+        let (dots, tensor_bytes) = (group_dots(body, &axis_info, config)?, tensor_bytes(body));
+        let reuse = Reuse::of(body, &axis_info);
+        Ok(Self { copies, dots, loops, tensor_copies, tensor_bytes, reuse })
     }
+
+    /// Returns the choices from which the search begins, without dots.
+    pub(super) fn initial_choices(&self) -> Choices {
+        let initial = Choices::default().with_copies(self.copies.clone());
+        let stages = |open: &Staged| FIRST_STAGES.clamp(*open.stages.start(), *open.stages.end());
+        self.loops.iter().fold(initial, |choices, open| choices.with_stages(open.of.op, stages(open)))
+    }
+
+    /// Returns the bytes of shared memory that the tensors need at least: all buffers, without padding.
+    pub(super) fn shared_bytes(&self, choices: &Choices) -> u64 {
+        let buffers = |tensor: &Op| {
+            let filled = self.loops.iter().filter(|open| open.of.tensors.contains(tensor));
+            filled.filter_map(|open| choices.buffers(open.of.op)).max().unwrap_or(1)
+        };
+        self.tensor_bytes.iter().map(|(tensor, bytes)| bytes * u64::from(buffers(tensor))).sum()
+    }
+
+    /// Returns the same choices with this number of stages of a loop, each with buffers of its own.
+    pub(super) fn with_stages(&self, choices: &Choices, of: &Loop, stages: u32) -> Choices {
+        let mut choices = choices.clone().with_stages(of.op, stages);
+        if choices.single_buffer.remove(&of.op) {
+            choices.copies.extend(of.copies.iter().filter_map(|copy| Some((*copy, self.copies.get(copy)?.clone()))));
+        }
+        choices
+    }
+
+    /// Returns the same choices with one stage less in the loop whose stages take the most bytes; `None` if no loop can
+    /// have fewer stages.
+    pub(super) fn with_fewer_stages(&self, choices: &Choices) -> Option<Choices> {
+        let bytes =
+            |open: &Staged| open.of.tensors.iter().filter_map(|tensor| self.tensor_bytes.get(tensor)).sum::<u64>();
+        let fewer = |open: &Staged| choices.stages.get(&open.of.op)?.checked_sub(1).filter(|n| open.stages.contains(n));
+        let loops = self.loops.iter().filter_map(|open| Some((bytes(open), open.of.op, fewer(open)?)));
+        let (_, of, stages) = loops.max_by_key(|(bytes, ..)| *bytes)?;
+        Some(choices.clone().with_stages(of, stages))
+    }
+}
+
+/// Returns the bytes of one buffer of each tensor in shared memory, without padding.
+fn tensor_bytes(body: &Body) -> HashMap<Op, u64> {
+    let tensors = body.walk(body.root()).into_iter().filter(|op| body.op(*op).name() == tw::SHARED_TENSOR);
+    let bytes = |op: Op| {
+        let ty = body.ty(*body.op(op).results.first()?);
+        let elements: u64 = ty.shape()?.iter().product();
+        Some((op, (elements * u64::from(moved_bits(ty.element()))).div_ceil(8)))
+    };
+    tensors.filter_map(bytes).collect()
 }
 
 /// Groups the dots that have equal types and attributes, and finds the candidates of each group.
@@ -122,16 +181,16 @@ fn copies(
     Ok(copies)
 }
 
-/// Returns the numbers of stages to try for a loop: only the number that the loop's tensors state, if they state one.
-fn stages(body: &Body, of: &Loop, options: SynthesisOptions) -> Vec<u32> {
+/// Returns the possible numbers of stages of a loop: only the number that the loop's tensors state, if they state one.
+fn stages(body: &Body, of: &Loop, options: SynthesisOptions) -> RangeInclusive<u32> {
     let stages = of.tensors.iter().filter_map(|tensor| {
         let count = body.op(*tensor).attributes.get("stages").and_then(Attribute::as_integer)?;
         u32::try_from(count).ok()
     });
     match stages.max() {
-        _ if !options.pipeline || of.rejected.is_some() => vec![1],
-        Some(stages) => vec![stages],
-        None => STAGES.to_vec(),
+        _ if !options.pipeline || of.rejected.is_some() => 1..=1,
+        Some(stages) => stages..=stages,
+        None => 1..=options.stages.unwrap_or(MAX_STAGES).max(1),
     }
 }
 

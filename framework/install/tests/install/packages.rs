@@ -3,20 +3,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
-use std::process::Command;
 
 use serde_json::Value;
 
-/// Returns the root folder of the source tree.
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the source tree")
-}
-
-fn cargo(arguments: &[&str]) -> String {
-    let output = Command::new(env!("CARGO")).current_dir(root()).args(arguments).output().expect("cargo");
-    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).expect("UTF-8")
-}
+use crate::source_tree::{cargo, root};
 
 /// Returns the manifest of each package of the workspace that is published, by the package's name.
 fn published() -> BTreeMap<String, Value> {

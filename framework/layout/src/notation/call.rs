@@ -1,7 +1,7 @@
 //! Conversion of calls, such as those of Gluon's classes, to specs of families.
 
 use super::{AttributeSyntaxes, CallSyntax};
-use crate::{FamilyAttribute, FamilyError, FamilySpec, nearest};
+use crate::{FamilyAttribute, FamilyError, FamilySpec, suggest};
 
 impl AttributeSyntaxes {
     /// The same layout with each call replaced by the spec of its family; calls of unknown classes stay.
@@ -60,7 +60,7 @@ fn from_call(spec: &FamilySpec, family: &str, call: &CallSyntax) -> Result<Famil
                 wrong(name, format!("the call has {} parameters at most: {takes}", call.parameters.len()))
             })?,
             Err(_) => call.parameters.iter().find(|known| *known == name).ok_or_else(|| {
-                wrong(name, format!("is not a parameter of this call{}", nearest(&call.parameters, name)))
+                wrong(name, format!("is not a parameter of this call{}", suggest(&call.parameters, name)))
             })?,
         };
         let taken = match value {

@@ -76,6 +76,9 @@ impl MmaCost {
                 read += (issues * to.tile_bits()).div_ceil(wavefront);
                 let own = (1u64 << layout.outs().bits()).div_ceil(u64::from(problem.lanes * problem.warps));
                 operations += chunks * conversion_ops * own;
+                if problem.in_shared[side] {
+                    continue;
+                }
                 registers += (own * u64::from(from.bits())).div_ceil(32);
                 if from != to.element_type {
                     registers += (own * u64::from(to.bits)).div_ceil(32);

@@ -40,6 +40,9 @@ pub struct MmaProblem {
     /// For `a` and for `b`: whether the operand is pre-shuffled in memory along K by the permutation
     /// [`super::MmaPlan::k_permutation`].
     pub k_permuted: [bool; 2],
+    /// Whether `a` and `b` are in shared memory before the MMA. An atom that reads such an operand there takes no
+    /// registers for it; otherwise the operand is stored from registers first.
+    pub in_shared: [bool; 2],
     /// The element type of the accumulator, of its initial value and of the result.
     pub accumulator: ElementType,
     /// Whether an integer accumulator saturates on overflow at each MMA; otherwise it wraps.
@@ -96,6 +99,7 @@ impl MmaProblem {
             accumulator,
             scales,
             k_permuted,
+            in_shared: [false; 2],
             saturating,
             lanes,
             warps,
@@ -121,6 +125,12 @@ impl MmaProblem {
     #[must_use]
     pub fn with_along_k(self, along_k: [bool; 2]) -> Self {
         Self { along_k, ..self }
+    }
+
+    /// Sets, for `a` and for `b`, whether the operand is in shared memory before the MMA.
+    #[must_use]
+    pub fn with_in_shared(self, in_shared: [bool; 2]) -> Self {
+        Self { in_shared, ..self }
     }
 
     /// Sets, for `a` and for `b`, whether the operand is pre-shuffled in memory along K.

@@ -92,7 +92,7 @@ pub struct ModelBlock {
 
 impl ModelBlock {
     /// Returns the bytes of global memory that the block accesses.
-    pub(super) fn global_bytes(&self) -> f64 {
+    pub(in crate::synthesis) fn global_bytes(&self) -> f64 {
         sum_global_bytes(&self.steps)
     }
 }

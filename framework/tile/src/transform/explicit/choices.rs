@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use super::Loop;
 use crate::{LayoutName, Op, Value};
 
 /// The choices for the operations of a program; an operation without an entry gets the default choice.
@@ -16,8 +17,12 @@ pub struct Choices {
     pub copies: HashMap<Op, CopyChoice>,
     /// The choices for dots.
     pub dots: HashMap<Op, DotChoice>,
-    /// The number of buffers (stages) of the tensors in shared memory that each loop fills; 1 without an entry.
+    /// The number of stages of each loop that fills tensors in shared memory, which is the number of their buffers unless
+    /// the loop is in `single_buffer`; 1 without an entry.
     pub stages: HashMap<Op, u32>,
+    /// The loops of two stages whose tensors have one buffer each: the lanes hold the tiles of the next iteration in
+    /// registers until all warps have read the buffer. All copies of such a loop go through registers.
+    pub single_buffer: HashSet<Op>,
     /// The loops that wait for the MMAs of an accumulator ([`super::Loop::accumulator`]) only in the next iteration.
     ///
     /// The MMAs overlap with the start of that iteration. Such a loop needs at least three stages.
@@ -41,6 +46,22 @@ impl Choices {
     pub fn with_stages(mut self, of: Op, stages: u32) -> Self {
         self.stages.insert(of, stages);
         self
+    }
+
+    /// Gives the loop `of` two stages with one buffer for each tensor that it fills.
+    #[must_use]
+    pub fn with_single_buffer(mut self, of: &Loop) -> Self {
+        self.stages.insert(of.op, 2);
+        self.single_buffer.insert(of.op);
+        of.copies.iter().for_each(|copy| self.copies.entry(*copy).or_default().through_registers = true);
+        self
+    }
+
+    /// Returns the number of buffers of each tensor that the loop `of` fills; `None` if no stages are chosen for it.
+    #[must_use]
+    pub fn buffers(&self, of: Op) -> Option<u32> {
+        let stages = *self.stages.get(&of)?;
+        Some(if self.single_buffer.contains(&of) { 1 } else { stages })
     }
 
     /// Lets the loop `of` wait for the MMAs of its accumulators only in the next iteration.

@@ -1,6 +1,7 @@
 //! Pipelines loops with explicit copies (Hexcute paper, Figure 2c), as a front end of the software pipeliner.
 //!
-//! A tensor has as many buffers as its loop has stages. The prefetch distance is the number of stages less one, or less
+//! A tensor has as many buffers as its loop has stages, or one if the lanes hold the tiles of the next iteration in
+//! registers. The prefetch distance is the number of stages less one, or less
 //! two if MMAs are still in flight when the next iteration begins.
 
 use std::collections::HashMap;
@@ -31,13 +32,18 @@ pub(super) fn buffer_counts(function: &Function, choices: &Choices) -> Result<Ha
             let message = format!("{count} stages, and the copies cannot be prefetched: {reason}");
             return Err(violation_of(function, of.op, message));
         }
+        let is_loaded = |copy: &Op| choices.copies.get(copy).is_some_and(|choice| choice.through_registers);
+        if choices.single_buffer.contains(&of.op) && (count != 2 || !of.copies.iter().all(is_loaded)) {
+            let message = "a loop with one buffer has two stages, and all its copies go through registers";
+            return Err(violation_of(function, of.op, message));
+        }
         let is_box = |copy: &Op| choices.tensor_copies.contains_key(copy);
         if count > 1 && choices.producers.contains_key(&of.op) && !of.copies.iter().all(is_box) {
             let message = "a producer warp issues bulk tensor copies, and the loop has copies of other kinds";
             return Err(violation_of(function, of.op, message));
         }
         for tensor in of.tensors {
-            if buffers.insert(tensor, count).is_some() {
+            if buffers.insert(tensor, choices.buffers(of.op).unwrap_or(count)).is_some() {
                 return Err(violation_of(function, tensor, "two loops fill it"));
             }
         }
@@ -71,7 +77,7 @@ impl Expander<'_> {
         let (tensor_copies, others): (Vec<Op>, Vec<Op>) = of.copies.iter().partition(|copy| self.is_box(**copy));
         let stream = Stream {
             distance: stages - 1 - u32::from(is_pending),
-            buffers: stages,
+            buffers: self.choices.buffers(of.op).unwrap_or(stages),
             slice: Slice::default(),
             has_copies: others.len() > via_registers,
             has_loads: via_registers > 0,

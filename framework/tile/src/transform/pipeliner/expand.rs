@@ -6,6 +6,9 @@
 //! end, so that nothing in between waits for global memory. Without buffers the loop carries the loaded values to the
 //! next iteration.
 //!
+//! With a single buffer, a second barrier precedes these stores, since other warps still read the buffer in the same
+//! iteration.
+//!
 //! If MMAs of iteration i are still in flight when iteration i+1 begins, iteration i+1 waits for them at its end. There
 //! are two alternatives to refill the buffer that they have read:
 //!
@@ -320,6 +323,9 @@ impl<'s> Pipeline<'s> {
         let mut given: Vec<Value> = rest.carried.iter().map(|ordinal| yielded[ordinal - 1]).collect();
         if self.schedule.prefetches_last {
             cloner.to.wait_for_mmas(&mut given, accumulators, accumulators.len())?;
+        }
+        if self.schedule.streams.iter().any(|stream| stream.has_loads && stream.buffers == stream.distance) {
+            cloner.to.barrier()?;
         }
         for (ordinal, of_stream) in prefetched.iter().enumerate() {
             let Some(Prefetched { loaded, values, .. }) = of_stream else { continue };

@@ -44,7 +44,8 @@ pub(in crate::transform) struct Stream {
     pub distance: u32,
     /// The number of buffers of each tensor, which is more than `distance`.
     ///
-    /// It is 0, with a distance of one, if the loop carries the loaded values in registers.
+    /// It is 1, with a distance of one, if the loaded values are stored to the only buffer at the end of an iteration. It
+    /// is 0, with a distance of one, if the loop carries the loaded values in registers.
     pub buffers: u32,
     /// The slice of an iteration on which the prefetches depend.
     ///
