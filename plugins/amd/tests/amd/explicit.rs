@@ -3,6 +3,7 @@
 use crate::targets::target;
 use tilewright_assign::synthesis::SynthesisOptions;
 use tilewright_vendor_testkit::explicit;
+use tilewright_vendor_testkit::explicit::tiles::{tiles_table, usual_tiles};
 use tilewright_vendor_testkit::explicit::{MIXED, PROGRAMS, is_inside, kept, solved, table};
 
 /// Checks that each program computes its expected results (`solved` reports failures) with the minimum number of
@@ -96,4 +97,18 @@ fn dots_use_the_matrix_unit() {
 fn the_page_has_what_was_found() {
     let target = target("mi300x");
     kept("amd", &table(&[("mi300x", &target)]));
+}
+
+/// Checks the usual tiles: all have a program in the shared memory of the target, and prefetch. CDNA 3 keeps one buffer
+/// and refills it from registers, since two buffers of large tiles do not fit 64 KiB.
+#[test]
+fn usual_tiles_have_the_choices_of_an_expert() {
+    let (mi300x, mi355x) = (target("mi300x"), target("mi355x"));
+    let (mi300x, mi355x) = (usual_tiles(&mi300x), usual_tiles(&mi355x));
+    for choice in mi300x.iter().chain(&mi355x) {
+        let derivation = choice.derivation.as_ref().unwrap_or_else(|error| panic!("{:?}: {error}", choice.tile));
+        assert!(derivation.dots[0].instruction.starts_with("v_mfma"), "{:?}: {derivation}", choice.tile);
+        assert!(derivation.loops[0].stages > 1, "{:?}: {derivation}", choice.tile);
+    }
+    kept("tiles-amd", &tiles_table(&[("mi300x", &mi300x), ("mi355x", &mi355x)]));
 }

@@ -14,6 +14,7 @@ use tilewright_vendor_testkit::explicit::is_inside;
 use tilewright_vendor_testkit::explicit::kept;
 use tilewright_vendor_testkit::explicit::solved;
 use tilewright_vendor_testkit::explicit::table;
+use tilewright_vendor_testkit::explicit::tiles::{tiles_table, usual_tiles};
 
 #[test]
 fn no_loop_has_conflicts_of_banks() {
@@ -314,4 +315,24 @@ fn interleaved_weights_are_loaded_as_they_lie() {
         let in_program = k / 4 % 2 * 128 + n * 16 + k / 2 % 2 * 8 + k / 8 * 2 + k % 2;
         assert_eq!(layout.at(k + 32 * n), Ok(in_program), "{k}, {n}");
     }
+}
+
+/// Checks the usual tiles: the instruction that an expert takes, several stages, and no refusal of a tile whose
+/// accumulator fits the registers of a lane (255, and 128x256 in 32 bits takes 256 of them by four warps).
+#[test]
+fn usual_tiles_have_the_choices_of_an_expert() {
+    let (a100, h100) = (target("a100"), target("h100"));
+    let (a100, h100) = (usual_tiles(&a100), usual_tiles(&h100));
+    for choice in a100.iter().chain(&h100) {
+        let accumulators = choice.tile[0] * choice.tile[1] / u64::from(32 * choice.warps);
+        assert_eq!(choice.derivation.is_ok(), accumulators < 255, "{:?} by {} warps", choice.tile, choice.warps);
+    }
+    for choice in &h100 {
+        let Ok(derivation) = &choice.derivation else { continue };
+        assert!(derivation.dots[0].instruction.starts_with("wgmma"), "{:?}: {derivation}", choice.tile);
+    }
+    for derivation in a100.iter().chain(&h100).filter_map(|choice| choice.derivation.as_ref().ok()) {
+        assert!(derivation.loops[0].stages > 1, "{derivation}");
+    }
+    kept("tiles-nvidia", &tiles_table(&[("a100", &a100), ("h100", &h100)]));
 }

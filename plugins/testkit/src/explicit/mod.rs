@@ -3,6 +3,7 @@
 
 pub mod ranked;
 mod table;
+pub mod tiles;
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
