@@ -69,3 +69,9 @@ def test_a_limit_ends_an_endless_loop() -> None:
 
 def test_code_without_llvm() -> None:
     assert tw.compile(COPY, "max1550").code("object")[:4] == (0x07230203).to_bytes(4, "little"), "the magic of SPIR-V"
+
+
+@pytest.mark.parametrize(("target", "words"), [("h100", ".target sm_90"), ("mi300x", "gfx942")])
+def test_code_with_the_wheel_of_llvm(target: str, words: str) -> None:
+    pytest.importorskip("tilewright_llvm")
+    assert words in tw.compile(COPY, target).asm

@@ -26,7 +26,7 @@ use super::mma_operand::MmaOperand;
 use super::operand::position;
 use super::operand_bits::RegisterBits;
 use super::register_tile::RegisterTile;
-use super::summation::{Factors, FloatSummation};
+use super::summation::{FloatSummation, OperandValues};
 use super::tensor_tile::TensorTile;
 use std::sync::OnceLock;
 use tilewright_target::{Direction, ElementType, Instruction, Operand, Summation};
@@ -169,7 +169,7 @@ impl Mma {
             return self.update(call, elements, each(total));
         };
         // Each operand element is multiplied many times, so all are decoded first.
-        let (a, b) = (Factors::new(a, sum.a), Factors::new(b, sum.b));
+        let (a, b) = (OperandValues::new(a, sum.a), OperandValues::new(b, sum.b));
         let Some([of_a, of_b]) = &self.scales else {
             let total = |at: usize, c: u64| {
                 sum.total_of_values(c, terms_of(at).map(|(of_a, of_b)| [a.values[of_a], b.values[of_b]]))
@@ -195,7 +195,7 @@ impl Mma {
     }
 
     /// Returns the new bits of the accumulator's elements with these indices, from their old bits, row by row.
-    fn rows(&self, sum: &FloatSummation, [a, b]: [&Factors; 2], indices: &[usize], before: &[u64]) -> Vec<u64> {
+    fn rows(&self, sum: &FloatSummation, [a, b]: [&OperandValues; 2], indices: &[usize], before: &[u64]) -> Vec<u64> {
         let (n, k) = (self.accumulator.shape()[1], self.a.shape()[1]);
         let mut result = Vec::with_capacity(indices.len());
         let mut sums = vec![0.0; 1 << n];

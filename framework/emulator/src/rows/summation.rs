@@ -32,14 +32,14 @@ struct Term {
 const COLUMNS: usize = 8;
 
 /// The values of an operand's elements.
-pub(super) struct Factors {
+pub(super) struct OperandValues {
     pub(super) values: Vec<f64>,
     /// For each element, two to the power of its exponent; zero for zero.
     scales: Vec<f64>,
     is_finite: bool,
 }
 
-impl Factors {
+impl OperandValues {
     pub(super) fn new(elements: Vec<u64>, format: Format) -> Self {
         let values: Vec<f64> = elements.into_iter().map(|bits| format.decode(bits)).collect();
         let scales = values.iter().map(|&value| scale(value, format)).collect();
@@ -132,13 +132,13 @@ impl FloatSummation {
     }
 
     /// Whether [`FloatSummation::add_row`] computes products of these operands.
-    pub(super) fn adds_rows(&self, a: &Factors, b: &Factors) -> bool {
+    pub(super) fn adds_rows(&self, a: &OperandValues, b: &OperandValues) -> bool {
         matches!(self.numerics.summation, Summation::Aligned { .. }) && a.is_finite && b.is_finite
     }
 
     /// Adds the products of one row of `a`, whose `k` elements start at an index, and of the rows of `b` from an index
     /// on, to the running sums of that row of the result.
-    pub(super) fn add_row(&self, sums: &mut [f64], a: (&Factors, usize), b: (&Factors, usize), k: usize) {
+    pub(super) fn add_row(&self, sums: &mut [f64], a: (&OperandValues, usize), b: (&OperandValues, usize), k: usize) {
         let columns = sums.len();
         let (blocks, rest) = sums.as_chunks_mut::<COLUMNS>();
         let count = blocks.len();
@@ -154,8 +154,8 @@ impl FloatSummation {
     fn add_columns<const N: usize>(
         &self,
         sums: &mut [f64; N],
-        (a, of_a): (&Factors, usize),
-        (b, of_b, stride): (&Factors, usize, usize),
+        (a, of_a): (&OperandValues, usize),
+        (b, of_b, stride): (&OperandValues, usize, usize),
         k: usize,
     ) {
         let Summation::Aligned { fraction, kept, .. } = self.numerics.summation else { return };

@@ -312,7 +312,7 @@ fn a_row_is_added_as_its_elements_are_one_by_one() {
         let b: Vec<u64> = (0..k * columns).map(|_| finite()).collect();
         let c: Vec<f32> = (0..columns).map(|column| [0.5, -0.0, f32::INFINITY, 3e38][column % 4]).collect();
         let mut sums: Vec<f64> = c.iter().map(|&c| c.into()).collect();
-        let (of_a, of_b) = (Factors::new(a.clone(), summed.a), Factors::new(b.clone(), summed.b));
+        let (of_a, of_b) = (OperandValues::new(a.clone(), summed.a), OperandValues::new(b.clone(), summed.b));
         assert!(summed.adds_rows(&of_a, &of_b));
         summed.add_row(&mut sums, (&of_a, 0), (&of_b, 0), k);
         let one_by_one = (0..columns).map(|column| {
@@ -321,6 +321,6 @@ fn a_row_is_added_as_its_elements_are_one_by_one() {
         });
         assert_eq!(sums.iter().map(|&sum| summed.encoded(sum)).collect::<Vec<_>>(), one_by_one.collect::<Vec<_>>());
     }
-    let infinite = Factors::new(vec![0x7c00], format("f16"));
+    let infinite = OperandValues::new(vec![0x7c00], format("f16"));
     assert!(!summed(aligned(8, 24), ["f16", "f32"], 8).adds_rows(&infinite, &infinite));
 }
