@@ -4,7 +4,7 @@
                                                         [--record FOLDER] [--worst N] [--page]
 
 DIR has cases (docs/tile-ir.md). The Python that runs this has Triton's wheel (`pip install triton==3.9.0`), unless `--ptx`
-names a folder with what `triton_ptx.py` wrote: a folder for each target. Both sides get the same warps and stages and the same
+names a folder with what `triton_assembly.py` wrote: a folder for each target. Both sides get the same warps and stages and the same
 buffers; a case counts only if both leave the expected contents. Ours are compiled by the program `executed` of this package,
 which is built here unless `--program` names it.
 

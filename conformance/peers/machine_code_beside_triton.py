@@ -3,20 +3,24 @@
     python3 conformance/peers/machine_code_beside_triton.py COMMAND --cases DIR [--target NAME]... [--only TEXT] [--ptx FOLDER]
                                                             [--record FOLDER] [--worst N] [--keep FOLDER] [--page]
 
-COMMAND is `tilewright`; DIR has cases (docs/tile-ir.md). Both sides get the same text, warps and stages, and the same `ptxas`:
-the newest one of Triton's wheel (`pip install triton==3.9.0` for this Python), which also has `nvdisasm`. With `--ptx`,
-Triton's PTX comes from a folder that `triton_ptx.py` wrote for each target.
+COMMAND is `tilewright`; DIR has cases (docs/tile-ir.md). Both sides get the same text, warps and stages. For NVIDIA GPUs, both
+get the same `ptxas`: the newest one of Triton's wheel (`pip install triton==3.9.0` for this Python), which also has `nvdisasm`.
+For AMD GPUs, the assembly that LLVM prints is compared. With `--ptx`, Triton's PTX or assembly comes from a folder that
+`triton_assembly.py` wrote for each target.
 
 Ours over Triton's, by class of kernel, in geometric means:
   all     instructions that the kernel can reach
   loop    instructions of the heaviest loop (`machine_code.py`) for the same matrix work, or bytes read where nothing multiplies
   issue   cycles of a scheduler to issue that loop, matrix instructions apart, for the same work
+On AMD GPUs, the matrix work of a loop is the program's: products that several warps repeat count once. So one iteration of the
+program's loop is compared; Triton's TTGIR states the work of a warp in an iteration, repeated products included, and thus how
+many iterations of it the loop of the machine code has (`loop_work.py`). Ours has one.
 and sums of registers, bytes of spills, and global loads and stores. Static: each instruction counts once, however often it
 runs; `executed_beside_triton.py` counts what is executed. `--worst N` lists the N kernels with the greatest ratios; `--keep`
-leaves PTX and machine code in a folder; `--page` puts the tables into docs/results.md.
+leaves PTX and machine code in a folder; `--page` puts the tables of the compared targets into docs/results.md.
 
-`machine_code_above.json` has the kernels with more than 1.05 times Triton's instructions, and the reason for each. With
-`--page`, the script fails if a kernel above is not listed, or a listed one is not above.
+`machine_code_above.json` has the kernels of NVIDIA GPUs with more than 1.05 times Triton's instructions, and the reason for
+each. With `--page`, the script fails if a kernel above is not listed, or a listed one is not above.
 """
 
 import argparse
@@ -28,18 +32,39 @@ import sys
 import tempfile
 from collections.abc import Iterator
 
+import amdgcn
+import sass
 from case_classes import class_rows, classify
-from machine_code import count_encoded, summarize
+from case_launch import read_launch
+from machine_code import summarize
 from record import write_record
 from tables import HERE, put_tables, row
-from triton_code import PROCESSORS, assembler_version, compile_by_triton, find_assembler, run_assembler
+from triton_code import PROCESSORS, TRITON_TARGETS, assembler_version, compile_by_triton, find_assembler, run_assembler
 
 Counts = dict[str, float]
 # Kernels with a greater ratio of all instructions need a reason.
 MOST = 1.05
 REASONS = HERE / "machine_code_above.json"
-# The counts that are committed.
-RECORDED = ("encoded", "registers", "spills")
+# The counts that are committed: without a disassembler, instructions in an object or in assembly.
+RESOURCES = ("registers", "spills")
+
+
+def is_amd(target: str) -> bool:
+    """Whether a target is an AMD GPU."""
+    return target not in PROCESSORS
+
+
+def code_form(target: str) -> str:
+    """The name of the form of code that both sides give, which is its suffix."""
+    return "amdgcn" if is_amd(target) else "ptx"
+
+
+def measure(code: pathlib.Path, target: str) -> Counts:
+    """Counts of the machine code of a text."""
+    if not is_amd(target):
+        return assemble(code, target)
+    text = code.read_text()
+    return summarize(amdgcn.read_lines(text), target) | amdgcn.read_resources(text)
 
 
 def assemble(ptx: pathlib.Path, target: str) -> Counts:
@@ -47,7 +72,7 @@ def assemble(ptx: pathlib.Path, target: str) -> Counts:
     cubin, resources = run_assembler(ptx, PROCESSORS[target])
     code = subprocess.run([find_assembler()[1], "-c", str(cubin)], capture_output=True, text=True, check=True).stdout
     ptx.with_suffix(".sass").write_text(code)
-    counts, encoded = summarize(code, target), count_encoded(cubin.read_bytes())
+    counts, encoded = summarize(sass.read_lines(code), target), sass.count_encoded(cubin.read_bytes())
     # All code of a kernel is reached but the branch to itself that ends it.
     if abs(counts["instructions"] - encoded) > 1:
         raise ValueError(f"the control-flow graph has {counts['instructions']} of {encoded} instructions")
@@ -55,23 +80,23 @@ def assemble(ptx: pathlib.Path, target: str) -> Counts:
 
 
 def compile_own(command: str, target: str, case: pathlib.Path, folder: pathlib.Path, *options: str) -> pathlib.Path:
-    """Our PTX of a case; `options` are further ones of the command."""
-    launch = json.loads(case.with_suffix(".json").read_text())
+    """Our code of a case; `options` are further ones of the command."""
+    launch = read_launch(case, is_amd(target))
     sizes = ["--warps", str(launch["num_warps"]), *(["--stages", str(launch["num_stages"])] if "num_stages" in launch else [])]
     emitted = [command, "compile", "--target", target, "--opt", "3", *sizes, *options, "--emit", "asm", str(case)]
     done = subprocess.run(emitted, check=False, capture_output=True, text=True)
     if done.returncode != 0:
         raise ValueError(f"ours: {done.stderr[:200]}")
-    ptx = folder / f"{case.stem}.ours.ptx"
-    ptx.write_text(done.stdout)
-    return ptx
+    code = folder / f"{case.stem}.ours.{code_form(target)}"
+    code.write_text(done.stdout)
+    return code
 
 
 class Pair:
     """A case on both sides."""
 
-    def __init__(self, name: str, kind: str, own: Counts, other: Counts) -> None:
-        self.name, self.kind, self.own, self.other = name, kind, own, other
+    def __init__(self, name: str, target: str, kind: str, own: Counts, other: Counts) -> None:
+        self.name, self.target, self.kind, self.own, self.other = name, target, kind, own, other
 
     @property
     def all(self) -> float:
@@ -84,6 +109,8 @@ class Pair:
         work = "loop_work" if self.multiplies else "loop_bytes_read"
         if not is_same or not all(side[metric] and side[work] for side in (self.own, self.other)):
             return None
+        if self.multiplies and is_amd(self.target):
+            return self.own[metric] / (self.other[metric] / self.other["iterations"])
         return self.own[metric] / self.own[work] / (self.other[metric] / self.other[work])
 
     @property
@@ -98,15 +125,24 @@ def compare(
     """The pairs, and for each other case why it is not compared."""
     for case in cases:
         try:
-            ptx = kept / f"{case.stem}.triton.ptx"
-            if not (triton / f"{case.stem}.ptx").exists():
+            form = code_form(target)
+            given, code = triton / f"{case.stem}.{form}", kept / f"{case.stem}.triton.{form}"
+            if not given.exists():
                 raise ValueError("Triton does not compile it")
-            ptx.write_text((triton / f"{case.stem}.ptx").read_text())
-            sides = assemble(compile_own(command, target, case, kept), target), assemble(ptx, target)
+            code.write_text(given.read_text())
+            own, other = measure(compile_own(command, target, case, kept), target), measure(code, target)
+            if is_amd(target):
+                other["iterations"] = count_iterations(other, triton / f"{case.stem}.launch.json")
         except ValueError as error:
             yield f"{case.stem}: {error}"
         else:
-            yield Pair(case.stem, classify(case.read_text()), *sides)
+            yield Pair(case.stem, target, classify(case.read_text()), own, other)
+
+
+def count_iterations(counts: Counts, launch: pathlib.Path) -> float:
+    """The iterations of the program's loop in the loop of Triton's machine code, by matrix work."""
+    work = json.loads(launch.read_text())["loop_work"]
+    return counts["loop_work"] / work if work and counts["loop_work"] else 1
 
 
 def tell(ratios: list[float]) -> list[str]:
@@ -185,7 +221,7 @@ def parse_arguments() -> argparse.Namespace:
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("command", help="the command `tilewright`")
     arguments.add_argument("--cases", type=pathlib.Path, required=True)
-    arguments.add_argument("--target", action="append", choices=PROCESSORS)
+    arguments.add_argument("--target", action="append", choices=TRITON_TARGETS)
     arguments.add_argument("--only", default="", metavar="TEXT", help="only cases whose names have it")
     arguments.add_argument("--ptx", type=pathlib.Path, metavar="FOLDER")
     arguments.add_argument("--record", type=pathlib.Path, metavar="FOLDER", help="write the counts that a test compares with")
@@ -201,7 +237,7 @@ def main() -> None:
     files = sorted(file for file in chosen.cases.glob("*.ttir") if chosen.only in file.stem)
     compared: dict[str, list[Pair]] = {}
     with tempfile.TemporaryDirectory() as temporary:
-        for target in chosen.target or PROCESSORS:
+        for target in chosen.target or TRITON_TARGETS:
             triton = (chosen.ptx or pathlib.Path(temporary) / "triton") / target
             if not chosen.ptx:
                 compile_by_triton(target, files, triton)
@@ -210,15 +246,22 @@ def main() -> None:
             found = list(compare(chosen.command, target, files, triton, kept))
             compared[target] = [one for one in found if isinstance(one, Pair)]
             print("\n".join(f"not compared on {target}: {one}" for one in found if isinstance(one, str)))
-    reasons = json.loads(REASONS.read_text())
-    tables = {"machine code": code_table(compared), "machine code, resources": resource_table(compared)}
-    tables["machine code, worst"] = worst_table(compared, chosen.worst)
-    tables["machine code, above"] = above_table(compared, reasons)
-    put_tables(tables, chosen.page)
+    reasons, failures = json.loads(REASONS.read_text()), []
+    for name, for_amd in (("machine code", False), ("machine code of AMD GPUs", True)):
+        some = {target: pairs for target, pairs in compared.items() if is_amd(target) == for_amd}
+        if not some:
+            continue
+        tables = {name: code_table(some), f"{name}, resources": resource_table(some)}
+        tables[f"{name}, worst"] = worst_table(some, chosen.worst)
+        if not for_amd:
+            tables[f"{name}, above"] = above_table(some, reasons)
+            failures = check_reasons(some, reasons)
+        put_tables(tables, chosen.page)
     if chosen.record:
         for target, pairs in compared.items():
-            write_record(chosen.record / f"assembled.{target}.jsonl", pairs, RECORDED, target=target, ptxas=assembler_version())
-    if chosen.page and (failures := check_reasons(compared, reasons)):
+            counted, about = ("written", {}) if is_amd(target) else ("encoded", {"ptxas": assembler_version()})
+            write_record(chosen.record / f"assembled.{target}.jsonl", pairs, (counted, *RESOURCES), target=target, **about)
+    if chosen.page and failures:
         sys.exit("\n".join(failures))
 
 

@@ -1,4 +1,4 @@
-"""Triton's PTX of cases and the assembler of its wheel, for the scripts that compare code with it."""
+"""Triton's code of cases and the assembler of its wheel, for the scripts that compare code with it."""
 
 import importlib.util
 import pathlib
@@ -8,18 +8,18 @@ import sys
 from collections.abc import Iterable
 
 HERE = pathlib.Path(__file__).resolve().parent
-# Targets here, and the processor that the assembler is told.
+# NVIDIA's targets, and the processor for the assembler.
 PROCESSORS = {"h100": "sm_90a", "a100": "sm_80"}
-# The same targets in `triton_times.py`.
-TRITON_TARGETS = {"h100": "cuda:90", "a100": "cuda:80"}
+# All targets, and their names in `triton_times.py`.
+TRITON_TARGETS = {"h100": "cuda:90", "a100": "cuda:80", "mi300x": "hip:gfx942", "mi250": "hip:gfx90a"}
 
 
 def compile_by_triton(target: str, cases: Iterable[pathlib.Path], folder: pathlib.Path) -> None:
-    """Writes Triton's PTX of cases by this Python; a case that ends the process is left out, and the next one goes on."""
+    """Writes Triton's code of cases by this Python; a case that ends the process is left out, and the next one goes on."""
     folder.mkdir(parents=True, exist_ok=True)
     waiting = [str(case) for case in cases]
     while waiting:
-        command = [sys.executable, str(HERE / "triton_ptx.py"), TRITON_TARGETS[target], str(folder), *waiting]
+        command = [sys.executable, str(HERE / "triton_assembly.py"), TRITON_TARGETS[target], str(folder), *waiting]
         done = subprocess.run(command, check=False, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         # A case for which no line came has ended the process.
         waiting = waiting[len(done.stdout.splitlines()) + 1 :]

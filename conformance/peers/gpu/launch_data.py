@@ -76,7 +76,7 @@ def own_launch(case: dict[str, Any], kernel: pathlib.Path) -> dict[str, Any]:
 
 
 def triton_launch(case: dict[str, Any], metadata: dict[str, Any]) -> dict[str, Any]:
-    """The launch of Triton's code; `metadata` is what `triton_ptx.py` wrote. All its shared memory is dynamic."""
+    """The launch of Triton's code; `metadata` is what `triton_assembly.py` wrote. All its shared memory is dynamic."""
     return {
         "entry": case["entry"],
         "grid": case["grid"],

@@ -368,13 +368,21 @@ impl<'ctx> Emitter<'_, 'ctx> {
 
     /// Emits an `alloca` of type `ty` in the kernel's entry block, and returns its address.
     fn local(&self, ty: BasicTypeEnum<'ctx>) -> Result<PointerValue<'ctx>, CompileError> {
+        self.at_start()?.builder.build_alloca(ty, "").map_err(builder_error)
+    }
+
+    /// Returns an emitter at the start of the kernel, before all instructions emitted so far.
+    ///
+    /// # Errors
+    /// [`CompileError::Backend`] if the emitter is not positioned in a block.
+    pub fn at_start(&self) -> Result<Self, CompileError> {
         let here = self.builder.get_insert_block().ok_or_else(|| builder_error(BuilderError::UnsetPosition))?;
         let entry = here.get_parent().and_then(|function| function.get_first_basic_block()).unwrap_or(here);
-        let at_start = self.context.create_builder();
+        let builder = self.context.create_builder();
         match entry.get_first_instruction() {
-            Some(first) => at_start.position_before(&first),
-            None => at_start.position_at_end(entry),
+            Some(first) => builder.position_before(&first),
+            None => builder.position_at_end(entry),
         }
-        at_start.build_alloca(ty, "").map_err(builder_error)
+        Ok(Self { builder, synchronizations: self.synchronizations.clone(), ..*self })
     }
 }

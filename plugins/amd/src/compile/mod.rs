@@ -158,7 +158,10 @@ impl Dialect for Amdgcn<'_> {
         if emit.launch().lanes <= 32 { Ok(low) } else { emit.call_i32("llvm.amdgcn.mbcnt.hi", &[all, low]) }
     }
 
+    /// Emits the warp's index at the start of the kernel: LLVM moves no `readfirstlane` out of a loop, nor what follows
+    /// from it.
     fn warp<'ctx>(&self, emit: &Emitter<'_, 'ctx>) -> Result<IntValue<'ctx>, CompileError> {
+        let emit = emit.at_start()?;
         let item = emit.call_i32("llvm.amdgcn.workitem.id.x", &[])?;
         let warp = emit.shift_right(item, emit.launch().lanes.trailing_zeros())?;
         let name = "llvm.amdgcn.readfirstlane";
@@ -225,6 +228,20 @@ impl Dialect for Amdgcn<'_> {
     ) -> Result<BasicValueEnum<'ctx>, CompileError> {
         let listed = to.element().and_then(|wide| self.target.function(cast.name(), wide.name()));
         if listed.is_some() { conversion::emit(emit, cast, operand, to) } else { Err(no_cast(cast, operand.0, to)) }
+    }
+
+    /// Hides a loop-carried global pointer from LLVM's strength reduction by an intrinsic that returns its operand, and
+    /// that LLVM removes after strength reduction.
+    fn carried<'ctx>(
+        &self,
+        emit: &Emitter<'_, 'ctx>,
+        ty: Type,
+        value: BasicValueEnum<'ctx>,
+    ) -> Result<BasicValueEnum<'ctx>, CompileError> {
+        match ty {
+            Type::Pointer(MemorySpace::Global) => emit.call_overloaded_by_operand("llvm.strip.invariant.group", value),
+            _ => Ok(value),
+        }
     }
 
     /// Accepts any text, since LLVM's assembler validates it.
