@@ -1,15 +1,19 @@
-//! Lowers inline assembly (`tt.elementwise_inline_asm`).
+//! Lowers inline assembly: of elements (`tt.elementwise_inline_asm`), and of all that a lane has of the operands
+//! (`ttg.inline_asm`).
 
 use smallvec::SmallVec;
 
 use tilewright_kernel::{Cast, Element, Op as KernelOp, Type, Value};
 use tilewright_layout::Dim;
-use tilewright_tile::Op;
+use tilewright_tile::rules::SHARED_MEMORY;
+use tilewright_tile::{self as tile, Op};
 
-use super::error::Lowered;
+use super::error::{Lowered, Reason};
 use super::lowered::{LoweredValue, Registers};
 use super::lowering::Lowering;
+use super::shared::{placed_at, slice};
 use super::types::carrier;
+use crate::shared_memory::Access;
 
 /// Lowers inline assembly, `packed_element` elements at a time; narrow elements are packed in 32-bit words.
 pub(super) fn assembly(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
@@ -59,6 +63,58 @@ pub(super) fn assembly(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
         }
     }
     Ok(())
+}
+
+/// Lowers inline assembly that each lane executes once. Its operands and results are all registers of each tensor in
+/// the order of its layout, scalars, and the 32-bit addresses of tensors in shared memory.
+pub(super) fn lane_assembly(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
+    let body = lowering.body;
+    let operation = body.op(op);
+    let text = lowering.keyword(op, "asm_string").unwrap_or_default().to_owned();
+    let constraints = lowering.keyword(op, "constraints").unwrap_or_default().to_owned();
+    let mut operands = Vec::new();
+    for &value in &operation.operands {
+        if body.ty(value).as_memory().is_some() {
+            operands.push(shared_address(lowering, value)?);
+        } else if body.ty(value).as_tensor().is_some() {
+            let layout = lowering.layout_of(value)?;
+            operands.extend(lowering.registers_in(value, &layout)?.iter());
+        } else {
+            operands.push(lowering.scalar(value)?);
+        }
+    }
+    let (mut types, mut layouts) = (SmallVec::<[Type; 4]>::new(), Vec::new());
+    for &result in &operation.results {
+        let ty = carrier(body.ty(result).element())?;
+        let layout = body.ty(result).as_tensor().map(|_| lowering.layout_of(result)).transpose()?;
+        let registers = layout.as_ref().map_or(1, |layout| 1usize << layout.in_bits(Dim::REGISTER));
+        types.extend(std::iter::repeat_n(ty, registers));
+        layouts.push((result, layout, registers));
+    }
+    let given = lowering.builder.values(&types, KernelOp::Assembly { text, constraints, operands });
+    let mut given = given.into_iter();
+    for (result, layout, registers) in layouts {
+        let values: Vec<Value> = given.by_ref().take(registers).collect();
+        match layout {
+            Some(layout) => lowering.set_lowered(result, LoweredValue::Tensor(Registers::new(layout, values))),
+            None => lowering.set_assumed_uniform(result, values[0]),
+        }
+    }
+    Ok(())
+}
+
+/// Returns the address of a tensor in shared memory as a 32-bit number. The assembly may read and write the tensor.
+fn shared_address(lowering: &mut Lowering<'_>, value: tile::Value) -> Lowered<Value> {
+    let memory = lowering.body.ty(value).as_memory();
+    if memory.is_none_or(|memory| memory.space.spec().name != SHARED_MEMORY) {
+        return Err(Reason::unsupported("inline assembly of a tensor in memory other than shared memory"));
+    }
+    let pointer = placed_at(lowering, value)?;
+    let slice = slice(lowering, value)?;
+    for access in [Access::Load, Access::Store] {
+        lowering.record_access(access, vec![slice.clone()]);
+    }
+    Ok(lowering.builder.cast(Cast::Bits, pointer, Type::Scalar(Element::I32)))
 }
 
 /// Returns the number of elements of a type that are packed in one 32-bit word, if one execution of the assembly takes

@@ -94,6 +94,7 @@ impl Lowering<'_> {
                 "grid_dependency_wait" => launch::grid_dependency(self, true),
                 "grid_dependency_launch_dependents" => launch::grid_dependency(self, false),
                 "elementwise_inline_asm" => assembly::assembly(self, op),
+                "inline_asm" => assembly::lane_assembly(self, op),
                 "local_gather" => indexed::gathered(self, op),
                 "local_scatter" => indexed::scattered(self, op),
                 "local_atomic_scatter_rmw" => indexed::combined(self, op),

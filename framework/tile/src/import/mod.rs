@@ -9,6 +9,7 @@
 
 mod imports;
 mod lists;
+mod multicast;
 mod parts;
 pub(crate) mod plain;
 mod replacement;

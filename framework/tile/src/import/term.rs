@@ -15,6 +15,12 @@
 //! | `... {padding = $fill[zero, nan]}` | an attribute that is the keyword with the index in the foreign attribute |
 //! | `... {offsets = $offset at $dim}` | an attribute with one number per axis of the first operand: the foreign
 //! attribute `offset` at the axis that `dim` numbers, otherwise 0 |
+//! | `... {lhs_k_pack = $a as $d at 0}` | a bool attribute: whether the first operands of both groups have the same size
+//! along an axis |
+//! | `... {count = multicast($count, $mask)}` | the number in the first foreign attribute for each block that a multicast
+//! along the set bits of the second attribute reaches |
+//! | `... {count = commits($a, $b)}` | the number of blocks whose MMAs arrive at one mbarrier, as `super::multicast`
+//! computes it from the layouts of both groups |
 //! | `name(...)` | a list function of `super::lists` |
 //! | `remembered($0)` | the terms of the earlier operation that initialized `$0`; only as the whole rule |
 //!
@@ -61,6 +67,22 @@ pub(super) enum AttributeSource {
         number: String,
         /// The foreign attribute that numbers the axis.
         axis: String,
+    },
+    /// A number, multiplied by the number of blocks that a multicast reaches.
+    Multicast {
+        /// The foreign attribute with the number.
+        number: String,
+        /// The foreign attribute whose set bits are the bits of the block index along which the multicast goes.
+        mask: String,
+    },
+    /// The number of blocks whose MMAs arrive at the mbarrier of one block; the groups are those of the MMAs' operands.
+    Commits(Vec<String>),
+    /// Whether the first operands of two groups of the foreign operation have the same size along an axis.
+    SameSize {
+        /// Names of the groups.
+        groups: [String; 2],
+        /// Index of the axis.
+        axis: usize,
     },
 }
 
@@ -159,15 +181,41 @@ impl Reader<'_> {
         let name = self.word()?;
         self.cursor.expect("=")?;
         if !self.cursor.takes("$") {
-            return Ok((name, AttributeSource::Keyword(self.word()?)));
+            let word = self.word()?;
+            let is_call = ["multicast", "commits"].contains(&word.as_str()) && self.cursor.takes("(");
+            let source = if is_call { self.computed(&word)? } else { AttributeSource::Keyword(word) };
+            return Ok((name, source));
         }
         let foreign = self.word()?;
         if self.cursor.takes("at") {
             self.cursor.expect("$")?;
             return Ok((name, AttributeSource::AtAxis { number: foreign, axis: self.word()? }));
         }
+        if self.cursor.takes("as") {
+            self.cursor.expect("$")?;
+            let groups = [foreign, self.word()?];
+            self.cursor.expect("at")?;
+            let axis = self.word()?.parse().map_err(|_| self.cursor.expected("the index of an axis"))?;
+            return Ok((name, AttributeSource::SameSize { groups, axis }));
+        }
         let words = if self.cursor.takes("[") { self.list("]", Self::word)? } else { Vec::new() };
         Ok((name, AttributeSource::Foreign(foreign, words)))
+    }
+
+    /// The rest of `multicast($number, $mask)` or `commits($a, ...)`.
+    fn computed(&mut self, function: &str) -> Parsed<AttributeSource> {
+        let mut names = self.list(")", |reader| {
+            reader.cursor.expect("$")?;
+            reader.word()
+        })?;
+        match (function, names.len()) {
+            ("commits", 1..) => Ok(AttributeSource::Commits(names)),
+            ("multicast", 2) => {
+                let mask = names.split_off(1).remove(0);
+                Ok(AttributeSource::Multicast { number: names.remove(0), mask })
+            }
+            _ => Err(self.cursor.expected("a number and a mask, or operands")),
+        }
     }
 }
 
@@ -203,6 +251,25 @@ mod tests {
         let [Term::Call(call)] = &read[..] else { panic!("{read:?}") };
         let expected = AttributeSource::AtAxis { number: "offset".to_owned(), axis: "dim".to_owned() };
         assert_eq!(call.attributes, [("offsets".to_owned(), expected)]);
+    }
+
+    #[test]
+    fn an_attribute_may_count_arrivals() {
+        let read = terms("tw.mbarrier_arrive($m) {count = multicast($count, $mask), more = commits($a, $b)}");
+        let [Term::Call(call)] = &read.expect("a term")[..] else { panic!("no call") };
+        let [number, mask, a, b] = ["count", "mask", "a", "b"].map(str::to_owned);
+        assert_eq!(call.attributes[0].1, AttributeSource::Multicast { number, mask });
+        assert_eq!(call.attributes[1].1, AttributeSource::Commits(vec![a, b]));
+        assert!(terms("tw.mbarrier_arrive($m) {count = multicast($count)}").is_err());
+    }
+
+    #[test]
+    fn an_attribute_may_compare_sizes() {
+        let read = terms("tt.dot_scaled($a, $b) {lhs_k_pack = $a as $d at 0}").expect("a term");
+        let [Term::Call(call)] = &read[..] else { panic!("{read:?}") };
+        let expected = AttributeSource::SameSize { groups: ["a".to_owned(), "d".to_owned()], axis: 0 };
+        assert_eq!(call.attributes, [("lhs_k_pack".to_owned(), expected)]);
+        assert!(terms("tt.dot_scaled($a) {lhs_k_pack = $a as $d at x}").is_err());
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Emits the operations of import terms.
 
+use super::multicast;
 use super::plain;
 use super::term::{AttributeSource, Call, Shape, Term};
 use crate::op::{AttributeKind, Definition, Dialects};
@@ -140,7 +141,7 @@ impl Writer<'_> {
             }
         }
         for (name, source) in &call.attributes {
-            if let Some(value) = explicit_attribute(&definition, name, source, from, self.op) {
+            if let Some(value) = self.explicit_attribute(&definition, name, source, from) {
                 op = op.attribute(name, value);
             }
         }
@@ -189,6 +190,49 @@ impl Writer<'_> {
         let value = cloner.from.operand(self.op, group).or(result)?;
         Some(cloner.from.ty(value).clone())
     }
+
+    /// Returns the value of the attribute that a term states as `source`; `None` if the foreign operation lacks an
+    /// attribute that `source` names.
+    fn explicit_attribute(
+        &self,
+        definition: &Definition,
+        name: &str,
+        source: &AttributeSource,
+        from: &Body,
+    ) -> Option<Attribute> {
+        let foreign = from.op(self.op);
+        match source {
+            AttributeSource::Keyword(text) => Some(attribute(definition, name, text)),
+            AttributeSource::Foreign(of, words) if words.is_empty() => {
+                let value = foreign_attribute(foreign, of)?;
+                Some(definition.attribute(name).map_or_else(|| value.clone(), |row| as_kind(value, &row.kind)))
+            }
+            AttributeSource::Foreign(of, words) => {
+                let index = usize::try_from(foreign_attribute(foreign, of)?.as_integer()?).ok()?;
+                words.get(index).map(|word| attribute(definition, name, word))
+            }
+            AttributeSource::AtAxis { number, axis } => {
+                let number = foreign_attribute(foreign, number)?.as_integer()?;
+                let axis = usize::try_from(foreign_attribute(foreign, axis)?.as_integer()?).ok()?;
+                let rank = from.ty(*foreign.operands.first()?).shape()?.len();
+                let numbers = (0..rank).map(|at| if at == axis { number as u64 } else { 0 });
+                Some(Attribute::Array(TileType::integer(32), numbers.collect()))
+            }
+            AttributeSource::Multicast { number, mask } => {
+                let integer = |name: &str| foreign_attribute(foreign, name)?.as_integer();
+                let arrivals = multicast::arrivals(integer(number)?, integer(mask).unwrap_or(0));
+                Some(attribute(definition, name, &arrivals.to_string()))
+            }
+            AttributeSource::Commits(groups) => {
+                let commits = multicast::commits(from, self.op, groups, self.module);
+                Some(attribute(definition, name, &commits.to_string()))
+            }
+            AttributeSource::SameSize { groups, axis } => {
+                let size = |group: &String| from.ty(from.operand(self.op, group)?).shape()?.get(*axis).copied();
+                Some(Attribute::Bool(size(&groups[0])? == size(&groups[1])?))
+            }
+        }
+    }
 }
 
 /// Returns the element type with this name, such as `f32` or `i8`; `None` if there is none.
@@ -215,36 +259,6 @@ fn as_kind(value: &Attribute, kind: &AttributeKind) -> Attribute {
     let number = value.as_integer();
     let word = words.iter().find(|(_, known)| number == Some(i64::from(**known)));
     word.map_or_else(|| value.clone(), |(word, _)| Attribute::Keyword(word.as_str().into()))
-}
-
-/// Returns the value of the attribute that a term states as `source`; `None` if the foreign operation lacks an
-/// attribute that `source` names.
-fn explicit_attribute(
-    definition: &Definition,
-    name: &str,
-    source: &AttributeSource,
-    from: &Body,
-    op: Op,
-) -> Option<Attribute> {
-    let foreign = from.op(op);
-    match source {
-        AttributeSource::Keyword(text) => Some(attribute(definition, name, text)),
-        AttributeSource::Foreign(of, words) if words.is_empty() => {
-            let value = foreign_attribute(foreign, of)?;
-            Some(definition.attribute(name).map_or_else(|| value.clone(), |row| as_kind(value, &row.kind)))
-        }
-        AttributeSource::Foreign(of, words) => {
-            let index = usize::try_from(foreign_attribute(foreign, of)?.as_integer()?).ok()?;
-            words.get(index).map(|word| attribute(definition, name, word))
-        }
-        AttributeSource::AtAxis { number, axis } => {
-            let number = foreign_attribute(foreign, number)?.as_integer()?;
-            let axis = usize::try_from(foreign_attribute(foreign, axis)?.as_integer()?).ok()?;
-            let rank = from.ty(*foreign.operands.first()?).shape()?.len();
-            let numbers = (0..rank).map(|at| if at == axis { number as u64 } else { 0 });
-            Some(Attribute::Array(TileType::integer(32), numbers.collect()))
-        }
-    }
 }
 
 /// Returns the foreign operation's attribute with this name or, if the text omits it, its default.

@@ -76,7 +76,7 @@ impl Removed {
                     body.op(inner).definition.traits.terminator && body.op(inner).definition.traits.pure;
                 self.ops[inner.index()] || is_terminator || self.is_removable(body, inner)
             }),
-            tt::EXTERN_ELEMENTWISE | tt::ELEMENTWISE_INLINE_ASM => {
+            tt::EXTERN_ELEMENTWISE | tt::ELEMENTWISE_INLINE_ASM | ttg::INLINE_ASM => {
                 operation.attributes.get("pure").and_then(crate::Attribute::as_integer) == Some(1)
             }
             ttg::LOCAL_ALLOC | ttg::LOCAL_LOAD | ttg::LOCAL_GATHER => true,

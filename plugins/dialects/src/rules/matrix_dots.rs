@@ -117,8 +117,8 @@ fn kind(element: &TileType) -> Option<&'static str> {
 }
 
 /// Rules `mma5` (of `ttng.tc_gen5_mma`) and `mma5(scaled)` (of `ttng.tc_gen5_mma_scaled`): check that `tcgen05.mma`
-/// supports the layouts and element types. Without scales, they also check how the blocks of a cluster divide the
-/// matrices.
+/// supports the layouts and element types. Without scales, they also check the operands' layouts and how the blocks of a
+/// cluster divide the matrices.
 fn mma5(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
     let is_scaled = groups.first().is_some_and(|word| word == "scaled");
     ensure(check.is_set("is_async") || check.group_types("barriers").is_empty(), || {
@@ -126,8 +126,13 @@ fn mma5(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
     })?;
     let memory = |group: &str| check.memory_type(group);
     let (Some(a), Some(b), Some(d)) = (memory("a"), memory("b"), memory("d")) else { return Ok(()) };
-    check_types(a, b, d, is_scaled)?;
-    check_layouts(a, b, d)?;
+    if is_scaled {
+        check_scaled_types(check, a, d)?;
+    } else {
+        check_types(a, b, d)?;
+        check_operand_layouts(a, b)?;
+    }
+    check_accumulator_layout(d, is_scaled)?;
     let spec = d.layout.spec();
     ensure(number(spec, "block_n").unwrap_or(0) <= 256, || {
         "`blockN` of the accumulator is above 256 columns".to_owned()
@@ -138,9 +143,9 @@ fn mma5(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
     if is_scaled { Ok(()) } else { check_blocks(check, a, b, d) }
 }
 
-/// Checks that `tcgen05.mma` supports the layouts: A must be in shared or tensor memory, B in shared memory, and the
-/// accumulator in tensor memory with one element in each 32-bit column.
-fn check_layouts(a: &MemDescType, b: &MemDescType, d: &MemDescType) -> CheckResult {
+/// Checks that `tcgen05.mma` without scales supports the operands' layouts: A must be in shared or tensor memory, with
+/// one element in each 32-bit column there, and B in shared memory.
+fn check_operand_layouts(a: &MemDescType, b: &MemDescType) -> CheckResult {
     let name = |memory: &MemDescType| memory.layout.spec().name.clone();
     ensure(["nvmma_shared", "shared_linear", MATRIX].contains(&name(a).as_str()), || {
         format!("operand A has the layout `{}`: expected `nvmma_shared` or one of tensor memory", a.layout.text())
@@ -148,33 +153,48 @@ fn check_layouts(a: &MemDescType, b: &MemDescType, d: &MemDescType) -> CheckResu
     ensure(["nvmma_shared", "shared_linear"].contains(&name(b).as_str()), || {
         format!("operand B has the layout `{}`: expected `nvmma_shared`", b.layout.text())
     })?;
-    ensure(name(d) == MATRIX, || {
+    let stride = column_stride(a);
+    ensure(name(a) != MATRIX || stride == 1, || format!("operand A has `colStride = {stride}`: expected 1"))
+}
+
+fn column_stride(memory: &MemDescType) -> i64 {
+    number(memory.layout.spec(), "col_stride").unwrap_or(1)
+}
+
+/// Checks that the accumulator is in tensor memory. Without scales, each element must have a 32-bit column.
+fn check_accumulator_layout(d: &MemDescType, is_scaled: bool) -> CheckResult {
+    ensure(d.layout.spec().name == MATRIX, || {
         format!("the accumulator has the layout `{}`: expected one of tensor memory", d.layout.text())
     })?;
-    let stride = |memory: &MemDescType| number(memory.layout.spec(), "col_stride").unwrap_or(1);
-    if name(a) == MATRIX {
-        ensure(stride(a) == 1, || format!("operand A has `colStride = {}`: expected 1", stride(a)))?;
-    }
-    let bits = i64::from(d.element.element_bits().unwrap_or(32));
-    ensure(bits == 0 || stride(d) == 32 / bits, || {
-        format!(
-            "the accumulator has `colStride = {}`: expected {}, 32 bits for `{}`",
-            stride(d),
-            32 / bits.max(1),
-            d.element
-        )
+    let (bits, stride) = (i64::from(d.element.element_bits().unwrap_or(32)), column_stride(d));
+    ensure(is_scaled || bits == 0 || stride == 32 / bits, || {
+        let expected = 32 / bits.max(1);
+        format!("the accumulator has `colStride = {stride}`: expected {expected}, 32 bits for `{}`", d.element)
     })
 }
 
-/// Checks that `tcgen05.mma` can multiply elements of A's and B's types and add to the accumulator's type. If
-/// `is_scaled`, only the accumulator's type is checked here.
-fn check_types(a: &MemDescType, b: &MemDescType, d: &MemDescType, is_scaled: bool) -> CheckResult {
+/// Checks the element types of a scaled dot: A and B must have types of one kind (16 bits, or at most eight). An A of
+/// `e2m1` with a B of 8 bits must have padding, which tensor memory does not have.
+fn check_scaled_types(check: &OpContext<'_>, a: &MemDescType, d: &MemDescType) -> CheckResult {
     let accumulator = d.element.to_string();
-    if is_scaled {
-        return ensure(["f16", "f32"].contains(&accumulator.as_str()), || {
-            format!("the accumulator is of `{accumulator}`: expected f16 or f32")
-        });
-    }
+    ensure(["f16", "f32"].contains(&accumulator.as_str()), || {
+        format!("the accumulator is of `{accumulator}`: expected f16 or f32")
+    })?;
+    let (Some(left), Some(right)) = (check.text("a_type"), check.text("b_type")) else { return Ok(()) };
+    let is_wide = |word: &str| ["bf16", "fp16"].contains(&word);
+    ensure(is_wide(left) == is_wide(right), || {
+        format!("operands of `{left}` and `{right}` are of different kinds: expected one")
+    })?;
+    let needs_padding = left == "e2m1" && ["e4m3", "e5m2"].contains(&right);
+    ensure(!needs_padding || a.layout.spec().name != MATRIX, || {
+        format!("operand A of `e2m1` is in tensor memory, and B is of `{right}`: expected A in shared memory")
+    })
+}
+
+/// Checks that `tcgen05.mma` without scales can multiply elements of A's and B's types and add to the accumulator's
+/// type.
+fn check_types(a: &MemDescType, b: &MemDescType, d: &MemDescType) -> CheckResult {
+    let accumulator = d.element.to_string();
     for (side, memory) in [("A", a), ("B", b)] {
         ensure(kind(&memory.element).is_some(), || {
             format!("operand {side} is of `{}`, which `tcgen05.mma` does not multiply", memory.element)

@@ -392,20 +392,65 @@ module {
 #[test]
 fn what_has_no_neutral_meaning_is_refused_with_the_reason() {
     let program = "#smem = #ttg.shared_memory
-#flat = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0], CGALayout = [[1]]}>
-module attributes {\"ttg.num-ctas\" = 2 : i32, \"ttg.num-warps\" = 4 : i32} {
-  tt.func public @f(%b: !ttg.memdesc<2xi64, #flat, #smem, mutable>) {
-    ttng.arrive_barrier %b, 1 : !ttg.memdesc<2xi64, #flat, #smem, mutable>
-    ttng.cluster_barrier {relaxed = false}
-    ttng.arrive_barrier %b, 1 {multicastCTA = 1 : i32} : !ttg.memdesc<2xi64, #flat, #smem, mutable>
+#flat = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>
+#nv = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
+module attributes {\"ttg.num-warps\" = 4 : i32} {
+  tt.func public @f(%d: !ttng.tensordesc_im2col<64x64xf16, #nv>, %m: !ttg.memdesc<64x64xf16, #nv, #smem, mutable>, %b: !ttg.memdesc<1xi64, #flat, #smem, mutable>, %i: i32, %o: i16, %p: i1) {
+    ttng.arrive_barrier %b, 1 : !ttg.memdesc<1xi64, #flat, #smem, mutable>
+    ttng.async_tma_copy_global_to_local %d[%i, %i, %i, %i] offsets = [%o, %o] %m, %b, %p : !ttng.tensordesc_im2col<64x64xf16, #nv>, !ttg.memdesc<1xi64, #flat, #smem, mutable> -> !ttg.memdesc<64x64xf16, #nv, #smem, mutable>
     tt.return
   }
 }
 ";
     let error = import(&read(program), &imports(), &all()).expect_err("refused").in_text(program).to_string();
-    let reason = "an arrival at the mbarriers of several blocks";
-    let rule = "with `multicastCTA` it has no neutral meaning";
-    assert_eq!(error, format!("7:5: `ttng.arrive_barrier`: {rule}: {reason}"));
+    let rule = "with `offsets` it has no neutral meaning: columns of images";
+    assert_eq!(error, format!("7:5: `ttng.async_tma_copy_global_to_local`: {rule}"));
+}
+
+/// A multicast of four blocks arrives at each block's mbarrier once for each block that reaches it. Gluon's
+/// `tcgen05_mma_barrier_count` gives the numbers of MMAs.
+#[test]
+fn multicasts_arrive_once_for_each_block() {
+    let program = "#smem = #ttg.shared_memory
+#bar = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0], CGALayout = [[1], [2]]}>
+#a = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16, CGALayout = [[1, 0], [0, 0]]}>
+#b = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16, CGALayout = [[0, 0], [0, 1]]}>
+#d = #ttng.tensor_memory_encoding<blockM = 128, blockN = 64, colStride = 1, CGALayout = [[1, 0], [0, 1]]>
+module attributes {\"ttg.num-ctas\" = 4 : i32, \"ttg.num-warps\" = 4 : i32, \"ttg.threads-per-warp\" = 32 : i32} {
+  tt.func public @f(%m: !ttg.memdesc<4xi64, #bar, #smem, mutable>, %a: !ttg.memdesc<256x64xf16, #a, #smem>, %b: !ttg.memdesc<64x128xf16, #b, #smem>, %d: !ttg.memdesc<256x128xf32, #d, #ttng.tensor_memory, mutable>, %t: i1) {
+OP
+    tt.return
+  }
+}
+";
+    let barrier = "!ttg.memdesc<4xi64, #bar, #smem, mutable>";
+    let (a, b) = ("!ttg.memdesc<256x64xf16, #a, #smem>", "!ttg.memdesc<64x128xf16, #b, #smem>");
+    let arrive = |mask: u32| format!("    ttng.arrive_barrier %m, 3 {{multicastCTA = {mask} : i32}} : {barrier}");
+    let mma = |flags: &str| {
+        format!(
+            "    ttng.tc_gen5_mma %a, %b, %d, %t, %t, %m[%t] {{is_async{flags}}} : {a}, {b}, \
+             !ttg.memdesc<256x128xf32, #d, #ttng.tensor_memory, mutable>, {barrier}"
+        )
+    };
+    let check = |program: &str, count: u32| {
+        let printed = text::print(&import(&read(program), &imports(), &all()).unwrap());
+        assert!(printed.contains(&format!("tw.mbarrier_arrive %m, {count} ")), "{count} in\n{printed}");
+    };
+    for (op, count) in [
+        (arrive(1), 6),
+        (arrive(3), 12),
+        (mma(""), 1),
+        (mma(", multicast"), 3),
+        (format!("    ttng.tc_gen5_commit %m : {barrier}"), 1),
+        (format!("    ttng.tc_gen5_commit %m descs %a : {barrier}, {a}"), 2),
+        (format!("    ttng.tc_gen5_commit %m descs %a, %b : {barrier}, {a}, {b}"), 3),
+    ] {
+        check(&program.replace("OP", &op), count);
+    }
+    // Of two blocks that share an MMA, one commits.
+    let op = format!("    ttng.tc_gen5_commit %m descs %a, %b : {barrier}, {a}, {b}");
+    let in_pairs = program.replace("attributes {", "attributes {\"ttg.two-ctas\" = true, ").replace("OP", &op);
+    check(&in_pairs, 2);
 }
 
 /// Cluster launch control: no program is cancelled, and the request's mbarrier completes in warp partitions.

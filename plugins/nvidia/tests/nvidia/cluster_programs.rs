@@ -16,6 +16,8 @@ const HEAD: &str = r#"#rows = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWa
 #shb16 = #ttg.nvmma_shared<{swizzlingByteWidth = 64, transposed = false, elementBitWidth = 16, CGALayout = [[0, 1]]}>
 #bar = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0], CGALayout = [[1]]}>
 #acc = #ttng.tensor_memory_encoding<blockM = 128, blockN = 64, colStride = 1, CGALayout = [[1, 0]], twoCTAs = true>
+#rowacc = #ttng.tensor_memory_encoding<blockM = 128, blockN = 64, colStride = 1, CGALayout = [[1, 0]]>
+#shared16 = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16, CGALayout = [[0, 0]]}>
 #smem = #ttg.shared_memory
 "#;
 
@@ -289,6 +291,34 @@ fn mmas_of_two_blocks_multiply_the_matrices_of_both() {
     ttng.tc_gen5_mma %ma, %mb, %d, %false, %true, %bar[%true] {is_async, two_ctas} : !ttg.memdesc<256x64xf16, #sh16, #smem>, !ttg.memdesc<64x64xf16, #shb16, #smem>, !ttg.memdesc<256x64xf32, #acc, #ttng.tensor_memory, mutable>, !ttg.memdesc<2xi64, #bar, #smem, mutable>
     ttng.wait_barrier %bar, %zero : !ttg.memdesc<2xi64, #bar, #smem, mutable>
     %r = ttng.tmem_load %d : !ttg.memdesc<256x64xf32, #acc, #ttng.tensor_memory, mutable> -> tensor<256x64xf32, #tall>
+"
+        .to_owned(),
+        store("y", "r", 256, 64, Some("#tall")),
+    ];
+    let text = program(2, "a:f16 b:f16 y:f32", &statements.concat()).replace("cuda:90", "cuda:100");
+    check_dot(&text, [256, 64, 64]);
+}
+
+/// Multicast arrivals and MMAs complete the mbarriers of all blocks, which expect one arrival of each.
+#[test]
+fn multicasts_arrive_at_the_mbarriers_of_all_blocks() {
+    let statements = [
+        load("a", 256, 64, "f16", Some("#rows")),
+        load("b", 64, 64, "f16", Some("#rows")),
+        "    %true = arith.constant true
+    %false = arith.constant false
+    %zero = arith.constant 0 : i32
+    %ma = ttg.local_alloc %a_value : (tensor<256x64xf16, #rows>) -> !ttg.memdesc<256x64xf16, #sh16, #smem>
+    %mb = ttg.local_alloc %b_value : (tensor<64x64xf16, #rows>) -> !ttg.memdesc<64x64xf16, #shared16, #smem>
+    %bar = ttg.local_alloc : () -> !ttg.memdesc<2xi64, #bar, #smem, mutable>
+    ttng.init_barrier %bar, 2 : !ttg.memdesc<2xi64, #bar, #smem, mutable>
+    ttng.arrive_barrier %bar, 1 {multicastCTA = 1 : i32} : !ttg.memdesc<2xi64, #bar, #smem, mutable>
+    ttng.wait_barrier %bar, %zero : !ttg.memdesc<2xi64, #bar, #smem, mutable>
+    %d = ttng.tmem_alloc : () -> !ttg.memdesc<256x64xf32, #rowacc, #ttng.tensor_memory, mutable>
+    ttng.tc_gen5_mma %ma, %mb, %d, %false, %true, %bar[%true] {is_async, multicast} : !ttg.memdesc<256x64xf16, #sh16, #smem>, !ttg.memdesc<64x64xf16, #shared16, #smem>, !ttg.memdesc<256x64xf32, #rowacc, #ttng.tensor_memory, mutable>, !ttg.memdesc<2xi64, #bar, #smem, mutable>
+    %one = arith.constant 1 : i32
+    ttng.wait_barrier %bar, %one : !ttg.memdesc<2xi64, #bar, #smem, mutable>
+    %r = ttng.tmem_load %d : !ttg.memdesc<256x64xf32, #rowacc, #ttng.tensor_memory, mutable> -> tensor<256x64xf32, #tall>
 "
         .to_owned(),
         store("y", "r", 256, 64, Some("#tall")),

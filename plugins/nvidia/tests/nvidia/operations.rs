@@ -2,6 +2,7 @@
 //! installed, accepts it.
 
 use crate::prelude::*;
+use crate::virtual_device::bench::{Given as DeviceGiven, Shape, device_of, run_on};
 use tilewright_vendor_testkit::{exponentials, operations};
 
 const LAUNCH: Launch = Launch::new(32, 4);
@@ -133,4 +134,125 @@ fn assembly_stands_in_the_code_as_it_is() {
         let error = target("h100").compile(&module, &CompileOptions::default()).unwrap_err();
         assert!(matches!(&error, CompileError::Invalid(message) if message.contains("constraint")), "{wrong}: {error}");
     }
+}
+
+fn words(bytes: &[u8]) -> Vec<i32> {
+    bytes.chunks_exact(4).map(|four| i32::from_le_bytes(four.try_into().unwrap())).collect()
+}
+
+/// A region of `tt.map_elementwise` may take more elements than a lane has.
+#[test]
+fn regions_may_take_more_elements_than_a_lane_has() {
+    let text = "module {
+  tt.func public @k(%x: !tt.ptr<i32> {tt.divisibility = 16 : i32}, %y: !tt.ptr<i32> {tt.divisibility = 16 : i32}) {
+    %range = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32>
+    %from = tt.splat %x : !tt.ptr<i32> -> tensor<64x!tt.ptr<i32>>
+    %at = tt.addptr %from, %range : tensor<64x!tt.ptr<i32>>, tensor<64xi32>
+    %a = tt.load %at : tensor<64x!tt.ptr<i32>>
+    %m = \"tt.map_elementwise\"(%a, %range) <{pack = 4 : i32}> ({
+    ^bb0(%a0: i32, %a1: i32, %a2: i32, %a3: i32, %b0: i32, %b1: i32, %b2: i32, %b3: i32):
+      %r0 = arith.subi %a0, %b0 : i32
+      %r1 = arith.subi %a1, %b1 : i32
+      %r2 = arith.subi %a2, %b2 : i32
+      %r3 = arith.subi %a3, %b3 : i32
+      tt.map_elementwise.return %r0, %r1, %r2, %r3 : i32, i32, i32, i32
+    }) : (tensor<64xi32>, tensor<64xi32>) -> tensor<64xi32>
+    %into = tt.splat %y : !tt.ptr<i32> -> tensor<64x!tt.ptr<i32>>
+    %to = tt.addptr %into, %range : tensor<64x!tt.ptr<i32>>, tensor<64xi32>
+    tt.store %to, %m : tensor<64x!tt.ptr<i32>>
+    tt.return
+  }
+}
+";
+    let target = target("h100");
+    let kernel = program_kernel(&target, text).unwrap_or_else(|error| panic!("{error}"));
+    let given = (0..64i32).flat_map(|at| (at * at).to_le_bytes()).collect();
+    let (left, _) = run_block(&target, &kernel, &[Given::Bytes(given), Given::Empty(256)], &[]).unwrap();
+    assert_eq!(words(&left[1]), (0..64).map(|at| at * at - at).collect::<Vec<_>>());
+}
+
+/// Each `ttg.warp_specialize` of a program has its own partitions: other numbers of them, and of their warps.
+#[test]
+fn programs_may_have_several_sets_of_partitions() {
+    let text = "module attributes {\"ttg.num-warps\" = 4 : i32, \"ttg.threads-per-warp\" = 32 : i32} {
+  tt.func public @k(%y: !tt.ptr<i32> {tt.divisibility = 16 : i32}) {
+    ttg.warp_specialize(%y)
+    default {
+      ttg.warp_yield
+    }
+    partition0(%p: !tt.ptr<i32>) num_warps(4) {
+      %one = arith.constant 1 : i32
+      tt.store %p, %one : !tt.ptr<i32>
+      ttg.warp_return
+    } : (!tt.ptr<i32>) -> ()
+    ttg.warp_specialize(%y)
+    default {
+      ttg.warp_yield
+    }
+    partition0(%p: !tt.ptr<i32>) num_warps(1) {
+      %one = arith.constant 1 : i32
+      %two = arith.constant 2 : i32
+      %at = tt.addptr %p, %one : !tt.ptr<i32>, i32
+      tt.store %at, %two : !tt.ptr<i32>
+      ttg.warp_return
+    }
+    partition1(%q: !tt.ptr<i32>) num_warps(4) {
+      %two = arith.constant 2 : i32
+      %first = tt.load %q : !tt.ptr<i32>
+      %sum = arith.addi %first, %two : i32
+      %at = tt.addptr %q, %two : !tt.ptr<i32>, i32
+      tt.store %at, %sum : !tt.ptr<i32>
+      ttg.warp_return
+    } : (!tt.ptr<i32>) -> ()
+    ttg.warp_specialize()
+    default {
+      ttg.warp_yield
+    } : () -> ()
+    tt.return
+  }
+}
+";
+    let (target, mut device) = device_of("h100");
+    let kernel = program_kernel(&target, text).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(kernel.launch.warps, 9);
+    let (left, _) = run_block(&target, &kernel, &[Given::Empty(12)], &[]).unwrap();
+    assert_eq!(words(&left[0]), [1, 2, 3]);
+    let shape = Shape { warps: 9, grid: [1; 3], shared_bytes: kernel.shared_bytes() };
+    let ptx = assembled("h100", vec![kernel]);
+    let (left, _) = run_on(&mut device, &ptx, "k", shape, &[DeviceGiven::Buffer(vec![0; 12])]).unwrap();
+    assert_eq!(words(&left[0]), [1, 2, 3]);
+}
+
+/// `ttg.inline_asm` takes all registers of a lane, and addresses of shared memory, which it may read.
+#[test]
+fn assembly_of_lanes_takes_all_their_registers() {
+    let text = "#l = #ttg.blocked<{sizePerThread = [2], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+#flat = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>
+#smem = #ttg.shared_memory
+module attributes {\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = 4 : i32, ttg.target = \"cuda:90\", \"ttg.threads-per-warp\" = 32 : i32} {
+  tt.func public @k(%x: !tt.ptr<i32> {tt.divisibility = 16 : i32}, %y: !tt.ptr<i32> {tt.divisibility = 16 : i32}, %n: i32) {
+    %range = tt.make_range {end = 256 : i32, start = 0 : i32} : tensor<256xi32, #l>
+    %from = tt.splat %x : !tt.ptr<i32> -> tensor<256x!tt.ptr<i32>, #l>
+    %at = tt.addptr %from, %range : tensor<256x!tt.ptr<i32>, #l>, tensor<256xi32, #l>
+    %a = tt.load %at : tensor<256x!tt.ptr<i32>, #l>
+    %s = ttg.inline_asm \"sub.s32 $0, $2, $4; sub.s32 $1, $3, $4;\" {constraints = \"=&r,=&r,r,r,r\", pure = true} %a, %n : (tensor<256xi32, #l>, i32) -> tensor<256xi32, #l>
+    %m = ttg.local_alloc %s : (tensor<256xi32, #l>) -> !ttg.memdesc<256xi32, #flat, #smem, mutable>
+    %first = ttg.inline_asm \"ld.shared.b32 $0, [$1];\" {constraints = \"=r,r,~{memory}\", pure = false} %m : (!ttg.memdesc<256xi32, #flat, #smem, mutable>) -> i32
+    %all = tt.splat %first : i32 -> tensor<256xi32, #l>
+    %sum = arith.addi %s, %all : tensor<256xi32, #l>
+    %into = tt.splat %y : !tt.ptr<i32> -> tensor<256x!tt.ptr<i32>, #l>
+    %to = tt.addptr %into, %range : tensor<256x!tt.ptr<i32>, #l>, tensor<256xi32, #l>
+    tt.store %to, %sum : tensor<256x!tt.ptr<i32>, #l>
+    tt.return
+  }
+}
+";
+    let (target, mut device) = device_of("h100");
+    let kernel = program_kernel(&target, text).unwrap_or_else(|error| panic!("{error}"));
+    let shape = Shape { warps: 4, grid: [1; 3], shared_bytes: kernel.shared_bytes() };
+    let ptx = assembled("h100", vec![kernel]);
+    let given: Vec<u8> = (0..256i32).flat_map(|at| (at * 3 + 7).to_le_bytes()).collect();
+    let arguments = [DeviceGiven::Buffer(given), DeviceGiven::Buffer(vec![0; 1024]), DeviceGiven::Word(5)];
+    let (left, _) = run_on(&mut device, &ptx, "k", shape, &arguments).unwrap_or_else(|error| panic!("{error}\n{ptx}"));
+    assert_eq!(words(&left[1]), (0..256).map(|at| at * 3 + 2 + 2).collect::<Vec<_>>());
 }

@@ -7,6 +7,9 @@ const LAYOUTS: &str = r#"#p = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWa
 #sh32 = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 32}>
 #sh8 = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 8}>
 #sh8t = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = true, elementBitWidth = 8}>
+#sh64 = #ttg.nvmma_shared<{swizzlingByteWidth = 64, transposed = false, elementBitWidth = 8}>
+#sh64t = #ttg.nvmma_shared<{swizzlingByteWidth = 64, transposed = true, elementBitWidth = 8}>
+#padt = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = true, elementBitWidth = 8, fp4Padded = true}>
 #flat = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>
 #bar = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>
 #tm = #ttng.tensor_memory_encoding<blockM = 128, blockN = 128, colStride = 1>
@@ -329,6 +332,98 @@ fn scaled_mmas_of_four_bits_share_bytes_along_k() {
         .collect();
     for name in ["b200", "h100"] {
         assert!(floats(&last_buffer(name, &text, &inputs, 4 * 128 * 64)) == expected, "{name}");
+    }
+}
+
+/// Operands of e2m1 share bytes across K if K is not the contiguous axis of their layout.
+#[test]
+fn scaled_mmas_of_four_bits_share_bytes_across_k() {
+    for ([a_layout, b_layout], [a_across, b_across]) in
+        [(["#sh64t", "#sh64"], [true, true]), (["#flat", "#sh64"], [false, true]), (["#padt", "#flat"], [true, false])]
+    {
+        let (a_rows, a_columns) = if a_across { (64, 128) } else { (128, 64) };
+        let (b_rows, b_columns) = if b_across { (128, 64) } else { (64, 128) };
+        let a_type = format!("!ttg.memdesc<{a_rows}x{a_columns}xi8, {a_layout}, #smem, mutable>");
+        let b_type = format!("!ttg.memdesc<{b_rows}x{b_columns}xi8, {b_layout}, #smem, mutable>");
+        let (d_type, s_type) =
+            ("!ttg.memdesc<128x128xf32, #tm, #tmem, mutable>", "!ttg.memdesc<128x4xi8, #tms, #tmem, mutable>");
+        let statements = [
+            load("a", a_rows, a_columns, "i8"),
+            load("b", b_rows, b_columns, "i8"),
+            load("s", 128, 4, "i8"),
+            format!(
+                "    %ma = ttg.local_alloc %a_value : (tensor<{a_rows}x{a_columns}xi8, #p>) -> {a_type}
+    %mb = ttg.local_alloc %b_value : (tensor<{b_rows}x{b_columns}xi8, #p>) -> {b_type}
+    %ms = ttng.tmem_alloc %s_value : (tensor<128x4xi8, #p>) -> {s_type}
+    %d = ttng.tmem_alloc : () -> {d_type}
+    ttng.tc_gen5_mma_scaled %ma, %mb, %d, %ms, %ms, %false, %true lhs = e2m1 rhs = e2m1 : {a_type}, {b_type}, {d_type}, {s_type}, {s_type}
+    %left = ttng.tmem_load %d : {d_type} -> tensor<128x128xf32, #p>
+"
+            ),
+            store("y", "left", 128, 128, "f32"),
+        ];
+        let parameters = [("a", "i8"), ("b", "i8"), ("s", "i8"), ("y", "f32")];
+        let text = program(&parameters.map(|(name, element)| pointer(name, element)).join(", "), &statements.concat());
+        let code = |at: usize, by: usize| (at * by / 5 % 256) as u8;
+        let exponent = |line: usize, k: usize| ((line * 4 + k / 32) * 5 % 3) as u8;
+        let inputs = [
+            (0..128 * 64).map(|at| code(at, 77)).collect(),
+            (0..128 * 64).map(|at| code(at, 131)).collect(),
+            (0..128 * 4).map(|at| 127 + exponent(at / 4, at % 4 * 32)).collect::<Vec<u8>>(),
+        ];
+        let half = |byte: u8, index: usize| E2M1[usize::from(byte >> (4 * (index % 2)) & 15)];
+        let a = |row: usize, k: usize| match a_across {
+            true => half(code(row / 2 * 128 + k, 77), row),
+            false => half(code(row * 64 + k / 2, 77), k),
+        };
+        let b = |k: usize, column: usize| match b_across {
+            true => half(code(k * 64 + column / 2, 131), column),
+            false => half(code(k / 2 * 128 + column, 131), k),
+        };
+        let product = |row: usize, column: usize| -> f32 {
+            let scale = |k: usize| f32::exp2(f32::from(exponent(row, k) + exponent(column, k)));
+            (0..128).map(|k| a(row, k) * b(k, column) * scale(k)).sum()
+        };
+        let expected: Vec<f32> = (0..128 * 128).map(|at| product(at / 128, at % 128)).collect();
+        for name in ["b200", "h100"] {
+            let found = floats(&last_buffer(name, &text, &inputs, 4 * 128 * 128));
+            assert!(found == expected, "{name}: {a_layout}, {b_layout}");
+        }
+    }
+}
+
+/// With `is_unsigned`, bytes are numbers from 0 to 255.
+#[test]
+fn mmas_of_bytes_may_be_unsigned() {
+    let memory = |element: &str, layout: &str, space: &str| {
+        format!("!ttg.memdesc<128x128x{element}, {layout}, {space}, mutable>")
+    };
+    let (bytes_type, accumulator) = (memory("i8", "#sh8", "#smem"), memory("i32", "#tm", "#tmem"));
+    for is_unsigned in [false, true] {
+        let flag = if is_unsigned { " {is_unsigned}" } else { "" };
+        let statements = [
+            load("a", 128, 128, "i8"),
+            load("b", 128, 128, "i8"),
+            format!(
+                "    %ma = ttg.local_alloc %a_value : (tensor<128x128xi8, #p>) -> {bytes_type}
+    %mb = ttg.local_alloc %b_value : (tensor<128x128xi8, #p>) -> {bytes_type}
+    %d = ttng.tmem_alloc : () -> {accumulator}
+    ttng.tc_gen5_mma %ma, %mb, %d, %false, %true{flag} : {bytes_type}, {bytes_type}, {accumulator}
+    %left = ttng.tmem_load %d : {accumulator} -> tensor<128x128xi32, #p>
+"
+            ),
+            store("y", "left", 128, 128, "i32"),
+        ];
+        let parameters = [("a", "i8"), ("b", "i8"), ("y", "i32")].map(|(name, element)| pointer(name, element));
+        let text = program(&parameters.join(", "), &statements.concat());
+        let code = |at: usize, by: usize| (at * by / 7 % 256) as u8;
+        let inputs = [77, 131].map(|by| (0..128 * 128).map(|at| code(at, by)).collect::<Vec<u8>>());
+        let number = |code: u8| if is_unsigned { i32::from(code) } else { i32::from(code as i8) };
+        let product = |row: usize, column: usize| -> i32 {
+            (0..128).map(|k| number(code(row * 128 + k, 77)) * number(code(k * 128 + column, 131))).sum()
+        };
+        let expected: Vec<u8> = (0..128 * 128).flat_map(|at| product(at / 128, at % 128).to_le_bytes()).collect();
+        assert!(last_buffer("b200", &text, &inputs, 4 * 128 * 128) == expected, "unsigned: {is_unsigned}");
     }
 }
 

@@ -12,45 +12,54 @@ use crate::shared_memory::ALL_GROUPS;
 use tilewright_assign::LaunchConfig;
 use tilewright_kernel::{Compare, Kernel, SpecialRegister, Value};
 use tilewright_tile::op::name::ttg;
-use tilewright_tile::{self as tile, Attribute, Block, Body, Op};
+use tilewright_tile::{self as tile, Attribute, Block, Body, Op, Region};
 
 const GROUPS: &str = ttg::WARP_SPECIALIZE;
 
 impl Groups {
-    /// Finds the warp groups of a program; `None` without warp specialization.
+    /// Finds the warp groups of a program; `None` without warp specialization. A group executes a partition of the same
+    /// number of warps of each `ttg.warp_specialize`, if that has one left.
     ///
     /// # Errors
-    /// [`Reason`] if a `ttg.warp_specialize` stands in a loop or a branch, or has other partitions than the one before;
-    /// if the number of warps of a partition is not a power of two; or if the target has too few named barriers.
+    /// [`Reason`] if a `ttg.warp_specialize` stands in a loop or a branch; if a partition has a number of warps that no
+    /// layout can have, such as three; or if the target has too few named barriers.
     pub(crate) fn of(body: &Body, entry: Block, config: &LaunchConfig<'_>) -> Result<Option<Self>, (Op, Reason)> {
         let ops: Vec<Op> = body.walk(body.root()).into_iter().filter(|&op| body.op(op).name() == GROUPS).collect();
         let Some(&first) = ops.first() else { return Ok(None) };
-        let warps = |op: Op| match body.op(op).attributes.get("partitionNumWarps") {
-            Some(Attribute::Array(_, warps)) => warps.iter().map(|&warps| warps as u32).collect(),
-            _ => Vec::new(),
-        };
-        let partition_warps: Vec<u32> = warps(first);
+        let mut groups = Self { warps: vec![config.warps], ..Self::default() };
         for &op in &ops {
             if !body.ops(entry).contains(&op) {
                 return Err((op, Reason::unsupported("warp specialization within a loop or a branch")));
             }
-            if warps(op) != partition_warps {
-                return Err((op, Reason::unsupported("warp specialization with other partitions than before")));
-            }
+            let partitions = groups.assign_partitions(body, op).map_err(|reason| (op, reason))?;
+            groups.partitions.push(partitions);
         }
-        if let Some(count) = partition_warps.iter().find(|count| !count.is_power_of_two()) {
-            return Err((
-                first,
-                Reason::unsupported(format!("a partition of {count} warps; layouts need a power of two")),
-            ));
-        }
-        let (needed, most) = (partition_warps.len() as u32 + 2, config.context.target.limits.named_barriers);
+        let (needed, most) = (groups.warps.len() as u32 + 1, config.context.target.limits.named_barriers);
         if needed > most {
             let message = format!("{needed} named barriers of warp groups; the target has {most}");
             return Err((first, Reason::unsupported(message)));
         }
-        let warps = std::iter::once(config.warps).chain(partition_warps).collect();
-        Ok(Some(Self { ops, warps, ..Self::default() }))
+        Ok(Some(Self { ops, ..groups }))
+    }
+
+    /// Returns the group that executes each partition of `op`; adds groups if there are too few with as many warps.
+    fn assign_partitions(&mut self, body: &Body, op: Op) -> Lowered<Vec<usize>> {
+        let Some(Attribute::Array(_, all)) = body.op(op).attributes.get("partitionNumWarps") else {
+            return Ok(Vec::new());
+        };
+        let mut partitions = Vec::new();
+        for warps in all.iter().map(|&warps| warps as u32) {
+            if !warps.is_power_of_two() {
+                return Err(Reason::unsupported(format!("a partition of {warps} warps; layouts need a power of two")));
+            }
+            let mut others = 1..self.warps.len();
+            let free = others.find(|group| self.warps[*group] == warps && !partitions.contains(group));
+            partitions.push(free.unwrap_or(self.warps.len()));
+            if free.is_none() {
+                self.warps.push(warps);
+            }
+        }
+        Ok(partitions)
     }
 
     /// Number of warps of the block, over all partitions.
@@ -100,8 +109,10 @@ pub(crate) fn lowered<'a>(
         lowering.pending = pending::planned(lowering);
         lowering.copies = asynchronous::planned(lowering);
         lowering.builder.begin_region(&[]);
-        for &op in &ops {
-            partition(lowering, op, group).map_err(|failed| failed.unwrap_or_else(|reason| reason.at(body, op)))?;
+        for (index, &op) in ops.iter().enumerate() {
+            let region = lowering.groups.partitions[index].iter().position(|other| *other == group + 1);
+            let region = region.and_then(|partition| body.op(op).regions.get(partition + 1).copied());
+            partition(lowering, op, region).map_err(|failed| failed.unwrap_or_else(|reason| reason.at(body, op)))?;
         }
         regions.push(lowering.builder.end_region(&[]));
     }
@@ -127,13 +138,16 @@ pub(crate) fn lowered<'a>(
 /// location.
 type Failed = Result<LowerError, Reason>;
 
-/// Lowers the region of a warp partition other than the default one.
-fn partition(lowering: &mut Lowering<'_>, op: Op, group: usize) -> Result<(), Failed> {
+/// Lowers the region of a warp partition other than the default one. A group without a partition in `op` only takes part
+/// in the barriers of all groups.
+fn partition(lowering: &mut Lowering<'_>, op: Op, region: Option<Region>) -> Result<(), Failed> {
     let body = lowering.body;
     let all = lowering.groups.all();
     lowering.builder.named_barrier(ALL_GROUPS, all);
-    let region = body.op(op).regions.get(group + 1).copied();
-    let region = region.ok_or_else(|| Err(Reason::malformed("it has no region for the partition")))?;
+    let Some(region) = region else {
+        lowering.builder.named_barrier(ALL_GROUPS, all);
+        return Ok(());
+    };
     if body.walk(region).iter().any(|op| lowering.tensor_copies.contains_key(op)) {
         // Bulk tensor copies may write buffers that other warps accessed before.
         lowering.builder.proxy_fence();

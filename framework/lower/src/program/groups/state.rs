@@ -9,6 +9,8 @@ use tilewright_tile::{self as tile, Op};
 pub(crate) struct Groups {
     /// The `ttg.warp_specialize` operations of the program.
     pub(super) ops: Vec<Op>,
+    /// For each of these operations, the warp group that executes each of its partitions other than the default one.
+    pub(super) partitions: Vec<Vec<usize>>,
     /// Number of warps of the default partition, which executes the whole program, then of each other partition.
     pub warps: Vec<u32>,
     /// For each warp group but the last, the `i1` of the kernel that is true if the current warp belongs to this group
@@ -24,7 +26,7 @@ pub(crate) struct Groups {
 
 impl Default for Groups {
     fn default() -> Self {
-        let (ops, warps, passed) = (Vec::new(), Vec::new(), HashMap::new());
-        Self { ops, warps, conditions: Vec::new(), warp: Value(0), firsts: Vec::new(), passed }
+        let (ops, partitions, warps, passed) = (Vec::new(), Vec::new(), Vec::new(), HashMap::new());
+        Self { ops, partitions, warps, conditions: Vec::new(), warp: Value(0), firsts: Vec::new(), passed }
     }
 }

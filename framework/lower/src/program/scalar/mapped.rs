@@ -20,19 +20,18 @@ pub(in super::super) fn mapped(lowering: &mut Lowering<'_>, op: Op) -> Result<()
     let operands = operands.collect::<Lowered<Vec<_>>>().map_err(at)?;
     let pack = lowering.integer_attribute(op, "pack").map_err(at)?.max(1) as usize;
     let registers = 1usize << layout.in_bits(Dim::REGISTER);
-    if !registers.is_multiple_of(pack) {
-        let message = format!("`pack` is {pack}, but a lane has {registers} elements");
-        return Err(at(Reason::unsupported(message)));
-    }
     let block = operation.regions.first().copied().ok_or_else(|| at(Reason::malformed("it has no region")))?;
     let block = lowering.only_block(block).map_err(at)?;
     let mut results: Vec<Vec<Value>> = vec![Vec::with_capacity(registers); operation.results.len()];
     for first in (0..registers).step_by(pack) {
-        let taken = operands.iter().flat_map(|operand| operand[first..first + pack].to_vec());
+        // If a lane holds fewer elements than the region takes, its last element is repeated.
+        let taken = operands
+            .iter()
+            .flat_map(|operand| (first..first + pack).map(|register| operand[register.min(registers - 1)]));
         let taken: Vec<Value> = taken.collect();
         let given = lowering.scalars_through(block, &taken)?;
         for (all, own) in results.iter_mut().zip(given.chunks(pack)) {
-            all.extend_from_slice(own);
+            all.extend(own.iter().take(registers - first));
         }
     }
     for (&result, values) in operation.results.iter().zip(results) {

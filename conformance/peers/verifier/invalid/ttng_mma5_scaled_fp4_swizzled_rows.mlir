@@ -1,0 +1,18 @@
+// rule: ttng.tc_gen5_mma_scaled: A of e2m1 with the layout swizzled_shared, across K
+#nt64 = #ttg.nvmma_shared<{swizzlingByteWidth = 64, transposed = true, elementBitWidth = 8}>
+#swt = #ttg.swizzled_shared<{vec = 16, perPhase = 1, maxPhase = 8, order = [0, 1]}>
+#smem = #ttg.shared_memory
+#tm = #ttng.tensor_memory_encoding<blockM = 128, blockN = 128, colStride = 1>
+#tms = #ttng.tensor_memory_scales_encoding<>
+#tmem = #ttng.tensor_memory
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:100", "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @k(%t: i1) {
+    %a = ttg.local_alloc : () -> !ttg.memdesc<64x128xi8, #swt, #smem, mutable>
+    %b = ttg.local_alloc : () -> !ttg.memdesc<64x128xi8, #nt64, #smem, mutable>
+    %d = ttng.tmem_alloc : () -> !ttg.memdesc<128x128xf32, #tm, #tmem, mutable>
+    %s = ttng.tmem_alloc : () -> !ttg.memdesc<128x4xi8, #tms, #tmem, mutable>
+    %u = ttng.tmem_alloc : () -> !ttg.memdesc<128x4xi8, #tms, #tmem, mutable>
+    ttng.tc_gen5_mma_scaled %a, %b, %d, %s, %u, %t, %t lhs = e2m1 rhs = e2m1 : !ttg.memdesc<64x128xi8, #swt, #smem, mutable>, !ttg.memdesc<64x128xi8, #nt64, #smem, mutable>, !ttg.memdesc<128x128xf32, #tm, #tmem, mutable>, !ttg.memdesc<128x4xi8, #tms, #tmem, mutable>, !ttg.memdesc<128x4xi8, #tms, #tmem, mutable>
+    tt.return
+  }
+}
