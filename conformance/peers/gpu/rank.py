@@ -1,10 +1,11 @@
 """Compares the order of programs by the performance model's predictions with the order by times on a GPU.
 
-    PYTHONPATH=conformance/peers python3 -m gpu.rank COMMAND RESULTS.json FOLDER... --target NAME [--part large|sweep] [--list]
+    PYTHONPATH=conformance/peers python3 -m gpu.rank COMMAND RESULTS.json FOLDER... --target NAME [OPTION...]
 
-`device/run.py` wrote RESULTS.json, and `write_ttir.py` the programs in the folders (`prepare.py --ptx` keeps them). Prints a
-table: for each group of programs the rank correlation (Spearman's coefficient), and the time lost by taking the program that
-the model predicts to be the quickest. `--list` prints both times of each program.
+`device/run.py` wrote RESULTS.json, and `write_ttir.py` the programs in the folders (`prepare.py --ptx` keeps them). Prints
+a table: for each group of programs the rank correlation (Spearman's coefficient), and the time lost by taking the program
+that the model predicts to be the quickest. `--list` prints both times of each program; `--page` puts the table between the
+marks `rank_PART` of a page.
 """
 
 import argparse
@@ -18,7 +19,7 @@ import subprocess
 import sys
 from typing import Any
 
-from tables import row
+from tables import put_tables, row
 
 # Below, a page states what the model does not know.
 EXPECTED = 0.8
@@ -119,9 +120,10 @@ def main() -> None:
     arguments.add_argument("--target", required=True)
     arguments.add_argument("--part", choices=("large", "sweep"), default="large")
     arguments.add_argument("--list", action="store_true")
+    arguments.add_argument("--page", type=pathlib.Path)
     chosen = arguments.parse_args()
     programs = rank_programs(chosen, json.loads(chosen.results.read_text()))
-    print("\n".join(table(programs)))
+    put_tables({f"rank_{chosen.part}": table(programs)}, chosen.page is not None, chosen.page or pathlib.Path())
     if chosen.list:
         print("\n" + "\n".join(list_programs(programs)))
     groups = {group: [one for one in programs if one.group == group] for group in {one.group for one in programs}}

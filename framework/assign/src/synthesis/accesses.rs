@@ -29,7 +29,9 @@ pub(super) struct CopyConstraints {
 /// `value`.
 pub(super) fn allocation(body: &Body, value: Value) -> Value {
     match body.origin(value) {
-        ValueOrigin::Result(op, _) if body.op(op).name() == ttg::MEMDESC_INDEX => body.op(op).operands[0],
+        ValueOrigin::Result(op, _) if matches!(body.op(op).name(), ttg::MEMDESC_INDEX | ttg::MEMDESC_REINTERPRET) => {
+            allocation(body, body.op(op).operands[0])
+        }
         _ => value,
     }
 }
@@ -37,8 +39,13 @@ pub(super) fn allocation(body: &Body, value: Value) -> Value {
 /// Returns the number of buffers of the allocation that contains the buffer `value`; `None` if `value` is an allocation
 /// itself.
 pub(super) fn buffer_count(body: &Body, value: Value) -> Option<u64> {
-    let allocation = allocation(body, value);
-    (allocation != value).then(|| body.ty(allocation).shape()?.first().copied())?
+    let ValueOrigin::Result(op, _) = body.origin(value) else { return None };
+    let source = || body.op(op).operands[0];
+    match body.op(op).name() {
+        ttg::MEMDESC_INDEX => body.ty(source()).shape()?.first().copied(),
+        ttg::MEMDESC_REINTERPRET => buffer_count(body, source()),
+        _ => None,
+    }
 }
 
 /// Returns the allocation `tensor`, followed by the buffers that the program selects from it by an index.

@@ -5,7 +5,9 @@ use std::collections::HashMap;
 use super::SynthesisError;
 use super::solved::is_free;
 use crate::layouts::LayoutCache;
-use tilewright_layout::Dim;
+use tilewright_layout::{Dim, LinearLayout};
+use tilewright_tile::axis_info::{AxisInfo, AxisInfoMap, IndexBit};
+use tilewright_tile::op::name::tt;
 use tilewright_tile::op_attrs::SMEM_OPERAND;
 use tilewright_tile::{Body, Region, TileType, Value, ValueOrigin};
 
@@ -13,18 +15,21 @@ use tilewright_tile::{Body, Region, TileType, Value, ValueOrigin};
 const BESIDE: u64 = 24;
 
 /// Returns the number of 32-bit registers that a lane needs: the max number that tensors take at once, plus an assumed
-/// number for other values. Rematerializable tensors do not count.
-pub(crate) fn live(body: &Body, layouts: &LayoutCache<'_>) -> Result<u64, SynthesisError> {
+/// number for other values. Rematerializable tensors do not count. Elements of a lane that differ by a known number are
+/// one value and constants; a broadcast repeats the registers of its operand.
+pub(crate) fn live(body: &Body, axis_info: &AxisInfoMap, layouts: &LayoutCache<'_>) -> Result<u64, SynthesisError> {
     let mut spans = Spans { body, at: 0, of: HashMap::new() };
     spans.region(body.root(), &mut Vec::new());
     let mut changes: Vec<(usize, i64)> = Vec::new();
     for (value, [begin, end]) in spans.of {
         let ty = body.ty(value);
-        if is_free(body, value) || is_smem_operand(body, value) {
+        if is_free(body, value) || is_smem_operand(body, value) || viewed(body, value).is_some() {
             continue;
         }
         let bits = ty.element_bits().unwrap_or(32);
-        let bits_per_lane = i64::from(bits) << layouts.distributed(ty)?.in_bits(Dim::REGISTER);
+        let layout = layouts.distributed(ty)?;
+        let known = axis_info.get(value).map_or(0, |info| count_known_steps(&layout, info));
+        let bits_per_lane = i64::from(bits) << (layout.in_bits(Dim::REGISTER) - known);
         let registers = (bits_per_lane + 31) / 32;
         // The result may take the registers of an operand at its last use.
         changes.extend([(begin, registers), (end.max(begin + 1), -registers)]);
@@ -36,6 +41,26 @@ pub(crate) fn live(body: &Body, layouts: &LayoutCache<'_>) -> Result<u64, Synthe
         alive + change
     });
     Ok(BESIDE + u64::try_from(most).unwrap_or(0))
+}
+
+/// Returns the number of bits of a register's index that change the value by a known number.
+fn count_known_steps(layout: &LinearLayout, info: &AxisInfo) -> u32 {
+    let is_known = |basis: &Vec<u64>| {
+        basis.iter().enumerate().all(|(axis, &coordinate)| {
+            let bits = (0..u64::BITS).filter(|bit| coordinate >> bit & 1 == 1);
+            bits.into_iter().all(|bit| info.bit_step(IndexBit { axis, bit }).is_some())
+        })
+    };
+    layout.bases_of(Dim::REGISTER).iter().filter(|basis| is_known(basis)).count() as u32
+}
+
+/// Returns the tensor whose elements a value repeats, so that both are in the same registers; `None` for other values.
+fn viewed(body: &Body, value: Value) -> Option<Value> {
+    let ValueOrigin::Result(op, _) = body.origin(value) else { return None };
+    let operation = body.op(op);
+    let source = *operation.operands.first()?;
+    let is_view = matches!(operation.name(), tt::BROADCAST | tt::EXPAND_DIMS);
+    (is_view && body.ty(source).as_tensor().is_some()).then_some(source)
 }
 
 /// Whether a value is an operand that the MMA reads from shared memory, so that it takes no registers.
@@ -78,6 +103,9 @@ impl Spans<'_> {
     }
 
     fn used(&mut self, value: Value, open: &mut [(usize, Vec<Value>)]) {
+        if let Some(source) = viewed(self.body, value) {
+            self.used(source, open);
+        }
         let Some(span) = self.of.get_mut(&value) else { return };
         span[1] = self.at;
         let begin = span[0];

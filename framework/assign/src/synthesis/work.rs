@@ -17,8 +17,8 @@ use super::predicted::blocks;
 use super::registers::live;
 use super::solved::Solved;
 use crate::LaunchConfig;
-use crate::graph::Kind;
-use crate::memory::moved_bits;
+use crate::graph::{Access, Kind};
+use crate::memory::{descriptor_tensor, moved_bits};
 use crate::op_costs::OpCosts;
 use tilewright_plan::memory_synthesis::AccessSolution;
 use tilewright_plan::mma::MmaCost;
@@ -62,7 +62,7 @@ impl WorkCounter<'_, '_> {
     /// is the number of blocks, `None` for an assumed one.
     pub(super) fn blocks(&self, shared_bytes: u64, launched: Option<u64>) -> Result<ModelBlock, SynthesisError> {
         let steps = self.region(self.program.body.root(), &mut BarrierState::default())?;
-        let registers = live(self.program.body, self.program.layouts)?;
+        let registers = live(self.program.body, self.program.axis_info, self.program.layouts)?;
         let producers = self.producers();
         Ok(ModelBlock { registers, shared_bytes, producers, ..blocks(self.program.config, launched, steps) })
     }
@@ -84,8 +84,8 @@ impl WorkCounter<'_, '_> {
             for &op in self.program.body.ops(*block) {
                 let operation = self.program.body.op(op);
                 if operation.name() == scf::FOR {
-                    let (body, stages) = (operation.regions[0], self.stages(op));
-                    let around = std::mem::replace(&mut since.is_pipelined, stages > 1);
+                    let (body, (stages, is_pipelined)) = (operation.regions[0], self.stages(op));
+                    let around = std::mem::replace(&mut since.is_pipelined, is_pipelined);
                     // Walk the loop body twice and keep the steps of the second pass, which begins with the hazards
                     // that an iteration leaves for the next one.
                     self.region(body, since)?;
@@ -147,22 +147,23 @@ impl WorkCounter<'_, '_> {
         }
     }
 
-    /// Returns the number of iterations of a loop whose copies are in flight together. It is the number of buffers,
-    /// less one if MMAs in flight still read it; two if loads are prefetched through registers.
-    fn stages(&self, op: Op) -> u64 {
+    /// Returns the number of iterations of a loop whose copies are in flight together, and whether the loop is
+    /// pipelined. The number is that of the buffers, less one if MMAs in flight still read it; two if loads are
+    /// prefetched through registers.
+    fn stages(&self, op: Op) -> (u64, bool) {
         let inside = || self.program.body.op(op).regions.iter().flat_map(|region| self.program.body.walk(*region));
         if inside().any(|op| self.is_prefetched(op)) {
-            return 2;
+            return (2, true);
         }
         let filled = |op: Op| match self.program.body.op(op).name() {
             ttg::ASYNC_COPY_GLOBAL_TO_LOCAL => self.program.body.operand(op, "result"),
             tw::BULK_TENSOR_LOAD => self.program.body.operand(op, "dst"),
             _ => None,
         };
-        let buffers = inside().filter_map(|op| buffer_count(self.program.body, filled(op)?)).max();
+        let buffers = inside().filter_map(|op| buffer_count(self.program.body, filled(op)?)).max().unwrap_or(1);
         // A buffer that asynchronous MMAs still read cannot be refilled, so the copies of one iteration less are in
         // flight.
-        buffers.unwrap_or(1) - u64::from(inside().any(|op| self.is_in_flight(op)))
+        (buffers - u64::from(inside().any(|op| self.is_in_flight(op))), buffers > 1)
     }
 
     /// Whether an operation is a dot whose MMA overlaps with the next iteration.
@@ -226,7 +227,13 @@ impl WorkCounter<'_, '_> {
                 StepWork { barriers: 1, ..StepWork::default() }
             }
             ttg::CONVERT_LAYOUT => self.converted(op)?,
-            tt::STORE | tt::ATOMIC_RMW | tt::ATOMIC_CAS | tt::ATOMIC_STORE => self.op_costs(op, Direction::Store)?,
+            tt::STORE
+            | tt::ATOMIC_RMW
+            | tt::ATOMIC_CAS
+            | tt::ATOMIC_STORE
+            | tt::DESCRIPTOR_STORE
+            | tt::DESCRIPTOR_REDUCE
+            | tt::DESCRIPTOR_SCATTER => self.op_costs(op, Direction::Store)?,
             _ => self.op_costs(op, Direction::Load)?,
         })
     }
@@ -261,6 +268,14 @@ impl WorkCounter<'_, '_> {
             tt::REDUCE | tt::SCAN => Kind::along_an_axis(self.program.body, op),
             tt::LOAD | tt::ATOMIC_LOAD | ttg::ASYNC_COPY_GLOBAL_TO_LOCAL => {
                 Kind::of_access(self.program.body, self.program.axis_info, op, Direction::Load)
+            }
+            tt::DESCRIPTOR_LOAD
+            | tt::DESCRIPTOR_GATHER
+            | tt::DESCRIPTOR_STORE
+            | tt::DESCRIPTOR_REDUCE
+            | tt::DESCRIPTOR_SCATTER => {
+                let named = descriptor_tensor(self.program.body.ty(first), u64::MAX);
+                named.map_or(Kind::Nothing, |named| Kind::Access(Access { named, direction }))
             }
             _ if direction == Direction::Store => {
                 Kind::of_access(self.program.body, self.program.axis_info, op, direction)
