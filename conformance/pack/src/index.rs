@@ -56,8 +56,8 @@ pub struct PackedCode {
     /// Launch metadata of each kernel in the code.
     pub kernels: Vec<KernelMetadata>,
     /// Name of an external tool, such as an assembler, that accepted the code as valid; `None` if no tool examined it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub taken_by: Option<String>,
+    #[serde(rename = "taken_by", default, skip_serializing_if = "Option::is_none")]
+    pub accepted_by: Option<String>,
 }
 
 /// A file with one form of the code.

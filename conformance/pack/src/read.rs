@@ -104,7 +104,7 @@ impl Pack {
             let bytes = fs::read(&path).map_err(|source| PackError::File { file: path, source })?;
             payloads.push(Payload { form: file.form, format: file.format.clone(), bytes, may_differ: false });
         }
-        Ok(Artifact { payloads, kernels: code.kernels.clone(), accepted_by: code.taken_by.clone() })
+        Ok(Artifact { payloads, kernels: code.kernels.clone(), accepted_by: code.accepted_by.clone() })
     }
 
     /// Builds a launch to be run. It is not checked against operation counts of the plan, since a pack does not contain
@@ -133,10 +133,11 @@ impl Pack {
     fn buffers(&self, case: &PackedCase, test_case: &PackedTestCase) -> Result<Vec<CaseBuffer>, PackError> {
         let wrong = |message: String| PackError::Case { case: case.name.clone(), message };
         for argument in &test_case.arguments {
-            let (PackedArgument::Buffer(number) | PackedArgument::Tensor(TensorMapBinding { buffer: number, .. })) =
-                *argument
-            else {
-                continue;
+            let number = match *argument {
+                PackedArgument::Buffer(number)
+                | PackedArgument::Pointer { buffer: number, .. }
+                | PackedArgument::Tensor(TensorMapBinding { buffer: number, .. }) => number,
+                PackedArgument::Scalar { .. } => continue,
             };
             if number >= test_case.buffers.len() {
                 return Err(wrong(format!("an argument is buffer {number} of {}", test_case.buffers.len())));

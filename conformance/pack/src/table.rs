@@ -8,8 +8,8 @@ use crate::{Played, PlayedCase, PlayedStatus};
 impl fmt::Display for Played {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{} ({}) on {}", self.target, self.architecture, self.device)?;
-        groups(f, &self.cases)?;
-        stats(f, &self.cases)?;
+        write_groups(f, &self.cases)?;
+        write_speedups(f, &self.cases)?;
         for case in self.cases.iter().filter(|case| case.status != PlayedStatus::Pass) {
             writeln!(f, "{} {}\n    {}", case.status, case.name, case.detail)?;
         }
@@ -18,7 +18,7 @@ impl fmt::Display for Played {
 }
 
 /// Writes, for each group of cases in the suite, the number of cases by status, and the groups' times.
-fn groups(f: &mut fmt::Formatter<'_>, cases: &[PlayedCase]) -> fmt::Result {
+fn write_groups(f: &mut fmt::Formatter<'_>, cases: &[PlayedCase]) -> fmt::Result {
     let mut groups: BTreeMap<&str, Vec<&PlayedCase>> = BTreeMap::new();
     for case in cases {
         groups.entry(case.name.split('/').next().unwrap_or_default()).or_default().push(case);
@@ -46,7 +46,7 @@ fn microseconds(nanoseconds: u64) -> String {
 
 /// Writes a table for each figure (plot of measurements): the predicted and the measured speedup of each variant at
 /// each point over the figure's baseline at this point.
-fn stats(f: &mut fmt::Formatter<'_>, cases: &[PlayedCase]) -> fmt::Result {
+fn write_speedups(f: &mut fmt::Formatter<'_>, cases: &[PlayedCase]) -> fmt::Result {
     let mut points: BTreeMap<(&str, &str), Vec<&PlayedCase>> = BTreeMap::new();
     for case in cases {
         if let Some(figure) = &case.figure {

@@ -174,8 +174,8 @@ impl Writer {
             fs::write(self.folder.join(CODE).join(&file), &payload.bytes)?;
             files.push(File { form: payload.form, format: payload.format.clone(), file });
         }
-        let (kernels, taken_by) = (artifact.kernels.clone(), artifact.accepted_by.clone());
-        self.index.codes.push(PackedCode { files, kernels, taken_by });
+        let (kernels, accepted_by) = (artifact.kernels.clone(), artifact.accepted_by.clone());
+        self.index.codes.push(PackedCode { files, kernels, accepted_by });
         self.codes.insert(digest, self.index.codes.len() - 1);
         Ok(self.index.codes.len() - 1)
     }

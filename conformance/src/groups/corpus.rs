@@ -56,14 +56,14 @@ impl LayoutCorpus {
     /// Builds the layouts of a target for every element width and number of lanes.
     pub(super) fn all(context: &Context) -> Vec<Self> {
         let settings = Setting::all(context);
-        let mut lineups = Vec::new();
+        let mut corpora = Vec::new();
         for &lanes in &context.target().description().lanes.choices {
             for element in ELEMENTS {
                 let own = settings.iter().filter(|setting| (setting.lanes, setting.element) == (lanes, element));
-                lineups.push(Self::new(context, element, own.copied()));
+                corpora.push(Self::new(context, element, own.copied()));
             }
         }
-        lineups
+        corpora
     }
 
     fn new(context: &Context, element: Element, settings: impl Iterator<Item = Setting>) -> Self {

@@ -124,7 +124,7 @@ fn wrong_results_and_what_is_not_there_are_seen() {
 fn an_index_is_not_trusted() {
     let (_folder, path) = pack(&[CONVERSION]);
     let original = fs::read_to_string(path.join("index.json")).expect("an index");
-    let broken: [(&str, Change, &str); 5] = [
+    let broken: [(&str, Change, &str); 6] = [
         (
             "code outside of the pack",
             |index| index["codes"][0]["files"][0]["file"] = "../index.json".into(),
@@ -135,6 +135,14 @@ fn an_index_is_not_trusted() {
             "no such buffer",
             |index| index["cases"][0]["trials"][0]["arguments"][0] = serde_json::json!({"buffer": 9}),
             "buffer 9",
+        ),
+        (
+            "no such buffer of a pointer",
+            |index| {
+                let pointer = serde_json::json!({"pointer": {"buffer": 8, "offset": 0}});
+                index["cases"][0]["trials"][0]["arguments"][0] = pointer;
+            },
+            "buffer 8",
         ),
         ("no such elements", |index| index["cases"][0]["trials"][0]["buffers"][0]["element"] = "f7".into(), "f7"),
         (

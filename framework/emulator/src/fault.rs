@@ -336,7 +336,7 @@ pub enum FaultKind {
     LoopStep,
     /// A loop whose index passes 2^32.
     #[error("the loop's index {index} plus its step {step} does not fit into 32 bits")]
-    TaskCoordinate {
+    LoopIndex {
         /// Value of the loop index before the step is added.
         index: u64,
         /// Step of the loop.

@@ -127,7 +127,7 @@ pub enum LayoutError {
         bits: u32,
     },
     /// A mask selects input bits that the input space lacks.
-    #[error("mask {mask:#b} of {dim} selects input bits beyond the existing {bits} ")]
+    #[error("mask {mask:#b} of {dim} selects input bits beyond the existing {bits}")]
     MaskTooWide {
         /// The out dim that the mask belongs to.
         dim: Dim,

@@ -37,6 +37,6 @@ pub(super) fn tan<'p>(x: Real<'p>) -> Real<'p> {
     // In odd quadrants, the result is minus one over the tangent, which is `tangent + left`.
     let inverse = -1.0 / tangent;
     let error = inverse.mul_add(tangent, 1.0);
-    let turned = inverse.mul_add(inverse.mul_add(left, error), inverse);
-    x.is_equal(0.0).select(x, quadrant.has(1).select(turned, tangent))
+    let odd = inverse.mul_add(inverse.mul_add(left, error), inverse);
+    x.is_equal(0.0).select(x, quadrant.has(1).select(odd, tangent))
 }

@@ -171,11 +171,11 @@ impl MemoryOperand {
     #[must_use]
     pub fn transposed(&self) -> Self {
         let [first, second] = self.shape;
-        let turned = |canonical_layout: &CanonicalLayout| {
+        let transpose = |canonical_layout: &CanonicalLayout| {
             let [rows, columns] = &canonical_layout.axes;
             CanonicalLayout { axes: [columns.clone(), rows.clone()], ..canonical_layout.clone() }
         };
-        Self { shape: [second, first], layouts: self.layouts.iter().map(turned).collect(), ..self.clone() }
+        Self { shape: [second, first], layouts: self.layouts.iter().map(transpose).collect(), ..self.clone() }
     }
 
     /// Returns the operand as a tile of bytes; each contains the several narrower elements that share it. `None` unless

@@ -93,7 +93,7 @@ impl Warp {
         for lane in (0..self.lanes).filter(|lane| self.active >> lane & 1 == 1) {
             let (index, step) = (self.registers[bounds.index + lane], self.registers[bounds.step + lane]);
             if index + step > u64::from(u32::MAX) {
-                return Err(LaneFault { lane: Some(lane as u32), kind: FaultKind::TaskCoordinate { index, step } });
+                return Err(LaneFault { lane: Some(lane as u32), kind: FaultKind::LoopIndex { index, step } });
             }
             self.registers[bounds.index + lane] = index + step;
         }

@@ -364,7 +364,7 @@ fn loops_must_move_and_stay_within_32_bits() {
     assert_eq!(fault(1, "for %2 to %3 step %2 (%7: i32) {\n yield\n }").kind, FaultKind::LoopStep);
     let text = "%7: i32 = constant 0xffffffff\n %8: i32 = constant 0x80000000
         for %2 to %7 step %8 (%9: i32) {\n yield\n }";
-    let expected = FaultKind::TaskCoordinate { index: 0x8000_0000, step: 0x8000_0000 };
+    let expected = FaultKind::LoopIndex { index: 0x8000_0000, step: 0x8000_0000 };
     assert_eq!(fault(1, text).kind, expected);
 }
 

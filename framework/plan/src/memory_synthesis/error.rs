@@ -71,7 +71,7 @@ pub enum MemorySynthesisError {
         size: u64,
     },
     /// Elements have an unsupported number of bits: not a power of two, or more than 128.
-    #[error("elements of {0} bits: shared memory can have elements of 1, 2, 4, 8, 16, 32, 64 and 128 bits ")]
+    #[error("elements of {0} bits: shared memory can have elements of 1, 2, 4, 8, 16, 32, 64 and 128 bits")]
     Bits(u32),
     /// The layout that the program states explicitly is not a valid memory layout.
     #[error("the explicit layout {layout}: {reason}")]

@@ -83,8 +83,8 @@ impl Operands {
 
     /// Returns the layout of the transposed operand.
     pub(super) fn transposed(self) -> Self {
-        let turned = |all: Vec<[u64; 2]>| all.into_iter().map(|[row, column]| [column, row]).collect();
-        let (registers, lanes, warps) = (turned(self.registers), turned(self.lanes), turned(self.warps));
+        let swap_axes = |all: Vec<[u64; 2]>| all.into_iter().map(|[row, column]| [column, row]).collect();
+        let (registers, lanes, warps) = (swap_axes(self.registers), swap_axes(self.lanes), swap_axes(self.warps));
         let memory = self.memory.map(|memory| Arc::new(memory.transposed()));
         Self { registers, lanes, warps, memory, ..self }
     }

@@ -200,14 +200,15 @@ fn coordinate_columns(layout: &LinearLayout, dim: Dim) -> Vec<[u64; 2]> {
 /// result's register bits. Each element of the instruction is `within` elements of the layout along the axis `minor`.
 /// `None` if the lanes differ, or the layout lacks a register bit.
 fn own_registers(result: &LinearLayout, layout: &LinearLayout, within: u64, minor: usize) -> Option<Vec<usize>> {
-    let turned = |[down, along]: [u64; 2]| if minor == 1 { [down, along] } else { [along, down] };
-    let of_result =
-        |dim| coordinate_columns(result, dim).into_iter().map(move |[down, along]| turned([down, along * within]));
+    let in_axis_order = |[down, along]: [u64; 2]| if minor == 1 { [down, along] } else { [along, down] };
+    let of_result = |dim| {
+        coordinate_columns(result, dim).into_iter().map(move |[down, along]| in_axis_order([down, along * within]))
+    };
     if !of_result(Dim::LANE).eq(coordinate_columns(layout, Dim::LANE)) {
         return None;
     }
     let registers = coordinate_columns(layout, Dim::REGISTER);
-    let neighbours = (0..within.trailing_zeros()).map(|bit| turned([0, 1 << bit]));
+    let neighbours = (0..within.trailing_zeros()).map(|bit| in_axis_order([0, 1 << bit]));
     let required = neighbours.chain(of_result(Dim::REGISTER));
     required.map(|required| registers.iter().position(|register| *register == required)).collect()
 }

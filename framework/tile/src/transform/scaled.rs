@@ -177,7 +177,7 @@ impl Maker<'_, '_, '_, '_, '_> {
         let blocks = lines.last().copied().unwrap_or(1).max(1);
         let mut each = self.stretched(numbers, lines, k / blocks)?;
         if side.k_from_last == 2 {
-            each = self.turned(each, &shape)?;
+            each = self.transposed(each, &shape)?;
         }
         if self.ty(each) != ty {
             each = self.cloner.to.unary(ttg::CONVERT_LAYOUT, each, ty.clone())?;
@@ -205,7 +205,7 @@ impl Maker<'_, '_, '_, '_, '_> {
     }
 
     /// Emits the transposition of scales whose last axis is K, so that they have the shape of operand B.
-    fn turned(&mut self, lines: Value, shape: &[u64]) -> Result<Value, BuildError> {
+    fn transposed(&mut self, lines: Value, shape: &[u64]) -> Result<Value, BuildError> {
         let mut order: Vec<u64> = (0..shape.len() as u64).collect();
         let last = order.len();
         if last >= 2 {

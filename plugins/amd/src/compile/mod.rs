@@ -70,8 +70,8 @@ pub(crate) fn compile(
         add(Emit::Functions, "bc", bitcode);
     }
     let has_object = payloads.iter().any(|payload| payload.form == Emit::Object);
-    let taken_by = has_object.then(|| "LLVM's assembler and linker".to_owned());
-    Ok(Artifact { payloads, kernels: kernel_metadata(module, rows)?, accepted_by: taken_by })
+    let accepted_by = has_object.then(|| "LLVM's assembler and linker".to_owned());
+    Ok(Artifact { payloads, kernels: kernel_metadata(module, rows)?, accepted_by })
 }
 
 /// Whether a kernel of the module has inline assembly, which may be another vendor's.

@@ -144,11 +144,11 @@ fn accesses_on_the_other_side_of_a_barrier_are_reported() {
     for name in TARGETS {
         let (target, kernel, text) = through_shared(name);
         let lines: Vec<&str> = text.lines().collect();
-        let is = |at: usize, words: [&str; 2]| words.iter().any(|word| lines[at].trim_start().starts_with(word));
+        let is = |at: usize, words: &[&str]| words.iter().any(|word| lines[at].trim_start().starts_with(word));
         let comment = (0..lines.len()).find(|&at| lines[at].trim() == "; barrier 0").unwrap();
-        let barrier = (0..lines.len()).rfind(|&at| is(at, ["s_barrier", "s_barrier"])).unwrap();
-        let stores = (0..comment).filter(|&at| is(at, ["ds_write", "ds_store"]));
-        let loads = (barrier..lines.len()).filter(|&at| is(at, ["ds_read", "ds_load"]));
+        let barrier = (0..lines.len()).rfind(|&at| is(at, &["s_barrier"])).unwrap();
+        let stores = (0..comment).filter(|&at| is(at, &["ds_write", "ds_store"]));
+        let loads = (barrier..lines.len()).filter(|&at| is(at, &["ds_read", "ds_load"]));
         let mut moved = 0;
         for (from, to) in stores.map(|at| (at, barrier + 1)).chain(loads.map(|at| (at, comment))) {
             let mut lines = lines.clone();

@@ -83,13 +83,13 @@ pub fn compile(
     let object = payloads.iter().find(|payload| payload.form == Emit::Object);
     let kernels = kernel_metadata(module, instructions)?;
     let is_large = needs_large_mode(&kernels);
-    let taken_by = object.map_or(Ok(None), |object| taken_by(&object.bytes, architecture, is_large))?;
-    Ok(Artifact { payloads, kernels, accepted_by: taken_by })
+    let accepted_by = object.map_or(Ok(None), |object| run_checkers(&object.bytes, architecture, is_large))?;
+    Ok(Artifact { payloads, kernels, accepted_by })
 }
 
 /// Runs the installed checkers (validator and offline compiler) on SPIR-V and returns the names of those that accepted
 /// it; `None` if none is installed. `is_large` selects the large register mode of the offline compiler.
-fn taken_by(spirv: &[u8], architecture: Architecture, is_large: bool) -> Result<Option<String>, CompileError> {
+fn run_checkers(spirv: &[u8], architecture: Architecture, is_large: bool) -> Result<Option<String>, CompileError> {
     let tools = [outside::check(spirv)?, offline::check(spirv, architecture, is_large)?];
     let names: Vec<String> = tools.into_iter().flatten().collect();
     Ok((!names.is_empty()).then(|| names.join(" and ")))

@@ -223,8 +223,8 @@ fn mnemonic_and_suffix(row: &Instruction) -> Result<(&str, String), CompileError
     let ending = match suffix {
         "s8" | "u8" | "satfinite" | "popc" => String::new(),
         "f16" | "bf16" => {
-            let turned = lie.chars().map(|letter| if letter == 'm' { ", 1" } else { ", 0" });
-            format!(", 1, 1{}", turned.collect::<String>())
+            let transposed = lie.chars().map(|letter| if letter == 'm' { ", 1" } else { ", 0" });
+            format!(", 1, 1{}", transposed.collect::<String>())
         }
         _ => ", 1, 1".to_owned(),
     };

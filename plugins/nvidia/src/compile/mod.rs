@@ -64,8 +64,8 @@ pub(crate) fn compile(
     let code = tilewright_llvm::compile(&dialect, &fused, options.optimisation, &forms)?;
     let payloads = payloads(target, code, &options.emit)?;
     let assembled = payloads.iter().any(|payload| payload.form == Emit::Object && payload.format == OF_PTXAS);
-    let taken_by = assembled.then(|| "ptxas".to_owned());
-    Ok(Artifact { payloads, kernels: kernel_metadata(module, rows)?, accepted_by: taken_by })
+    let accepted_by = assembled.then(|| "ptxas".to_owned());
+    Ok(Artifact { payloads, kernels: kernel_metadata(module, rows)?, accepted_by })
 }
 
 /// The payload format of objects that `ptxas` writes. Two runs may write different bytes: versions 12.9 and 13.4 number

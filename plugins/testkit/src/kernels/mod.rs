@@ -239,12 +239,17 @@ fn widths(k: &mut Builder, a: Value, element: Element, keep: &mut impl FnMut(&mu
     }
 }
 
+<<<<<<< HEAD
 /// Returns a module with all kernels above except `exchange_xor`.
+=======
+/// Returns a module with one kernel of each of the functions above.
+>>>>>>> in-tc
 pub fn all(launch: Launch) -> Module {
     module(vec![
         copy(launch),
         through_shared(launch, Scope::Block),
         shuffle(launch, launch.lanes - 1),
+        shuffle_xor(launch, launch.lanes - 1),
         predicated(launch),
         permute(launch),
         loop_and_branch(launch),

@@ -29,7 +29,7 @@ pub struct BankConflicts {
 #[non_exhaustive]
 pub enum ConflictError {
     /// The memory does not hold the elements of the registers.
-    #[error("the memory layout does not have the registers ' elements: {0}")]
+    #[error("the memory layout does not have the registers' elements: {0}")]
     Layouts(#[from] LayoutError),
     /// The element width in bits is not 8, 16, 32, 64 or 128.
     #[error("elements of {0} bits: accesses are of 8, 16, 32, 64 or 128 bits")]

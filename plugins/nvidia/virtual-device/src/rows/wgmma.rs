@@ -43,11 +43,11 @@ struct MatrixDescriptor {
     /// Number of bytes of a row that the swizzle permutes: 32, 64 or 128; 16 without a swizzle.
     row: u64,
     /// Whether the operand is MN-major: contiguous along M or N instead of K.
-    is_turned: bool,
+    is_transposed: bool,
 }
 
 impl MatrixDescriptor {
-    fn of(descriptor: u64, is_turned: bool) -> Result<Self, DeviceFaultKind> {
+    fn of(descriptor: u64, is_transposed: bool) -> Result<Self, DeviceFaultKind> {
         let field = |at: u32| (descriptor >> at & 0x3fff) << 4;
         if descriptor >> 49 & 7 != 0 {
             return Err(DeviceFaultKind::Instruction(
@@ -60,7 +60,7 @@ impl MatrixDescriptor {
             2 => 64,
             _ => 32,
         };
-        Ok(Self { start: field(0), leading: field(16), stride: field(32), row, is_turned })
+        Ok(Self { start: field(0), leading: field(16), stride: field(32), row, is_transposed })
     }
 
     /// Returns the address of byte `byte` along K in row `row` along M or N. An MN-major operand always has elements of
@@ -68,7 +68,7 @@ impl MatrixDescriptor {
     fn address(self, row: usize, byte: usize) -> u64 {
         let (row, byte) = (row as u64, byte as u64);
         let chunks = self.row / CHUNK as u64;
-        let linear = if self.is_turned {
+        let linear = if self.is_transposed {
             let (k, chunk) = (byte / 2, row / 8);
             let (across, along) = (chunk % chunks, chunk / chunks);
             let offset_in_tile = match self.row {
@@ -88,7 +88,7 @@ impl MatrixDescriptor {
 /// An operand of an MMA: registers, or a matrix descriptor of shared memory, in a register.
 enum MmaOperand {
     Registers(Vec<u32>),
-    Memory { descriptor: u32, is_turned: bool },
+    Memory { descriptor: u32, is_transposed: bool },
 }
 
 struct Wgmma {
@@ -116,21 +116,23 @@ fn decode_wgmma(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn 
     let is_float = !form.has("s32");
     let count = 4 + if is_float { 2 } else { 0 };
     let in_registers = operands.is_group(1);
-    let iterations = if depth == 16 { 2 - usize::from(in_registers) } else { 0 };
-    operands.expect(count + iterations..=count + iterations)?;
+    let transpose_operands = if depth == 16 { 2 - usize::from(in_registers) } else { 0 };
+    operands.expect(count + transpose_operands..=count + transpose_operands)?;
     if is_float && (operands.constant(4)?, operands.constant(5)?) != (1, 1) {
         return Err(format!("`{}` with a negated operand is not supported", form.opcode));
     }
-    let is_turned = |index: usize, operands: &Operands<'_>| -> Result<bool, String> {
-        if iterations == 0 { Ok(false) } else { operands.constant(index).map(|turned| turned == 1) }
+    let is_transposed = |index: usize, operands: &Operands<'_>| -> Result<bool, String> {
+        if transpose_operands == 0 { Ok(false) } else { operands.constant(index).map(|flag| flag == 1) }
     };
     let (wide, word) = (Type::named("b64").unwrap_or(form.ty()), Type::named("b32").unwrap_or(form.ty()));
     let a = match in_registers {
         true => MmaOperand::Registers(operands.sources(1, word)?),
-        false => MmaOperand::Memory { descriptor: operands.source(1, wide)?, is_turned: is_turned(6, operands)? },
+        false => {
+            MmaOperand::Memory { descriptor: operands.source(1, wide)?, is_transposed: is_transposed(6, operands)? }
+        }
     };
-    let b_turned = is_turned(6 + usize::from(!in_registers), operands)?;
-    let b = MmaOperand::Memory { descriptor: operands.source(2, wide)?, is_turned: b_turned };
+    let b_is_transposed = is_transposed(6 + usize::from(!in_registers), operands)?;
+    let b = MmaOperand::Memory { descriptor: operands.source(2, wide)?, is_transposed: b_is_transposed };
     let first_type = form.words.iter().find(|word| !word.starts_with("m64"));
     let bits = [(K_BYTES * 8 / depth) as u32, if first_type == Some(&"f16") { 16 } else { 32 }];
     let (to, accumulator) = (operands.destinations(0)?, operands.sources(0, word)?);
@@ -163,12 +165,14 @@ impl MmaOperand {
                     }
                 }
             }
-            Self::Memory { descriptor, is_turned } => {
-                let matrix_descriptor =
-                    MatrixDescriptor::of(warp.read_uniform(*descriptor, "the descriptor of an operand")?, *is_turned)?;
+            Self::Memory { descriptor, is_transposed } => {
+                let matrix_descriptor = MatrixDescriptor::of(
+                    warp.read_uniform(*descriptor, "the descriptor of an operand")?,
+                    *is_transposed,
+                )?;
                 // Number of bytes that are adjacent in shared memory: one element if MN-major, otherwise a chunk of 16
                 // bytes.
-                let piece = if *is_turned { 2 } else { CHUNK };
+                let piece = if *is_transposed { 2 } else { CHUNK };
                 for (row, own) in all.iter_mut().enumerate() {
                     for at in (0..K_BYTES).step_by(piece) {
                         let address = matrix_descriptor.address(first + row, at);
