@@ -239,11 +239,7 @@ fn widths(k: &mut Builder, a: Value, element: Element, keep: &mut impl FnMut(&mu
     }
 }
 
-<<<<<<< HEAD
-/// Returns a module with all kernels above except `exchange_xor`.
-=======
 /// Returns a module with one kernel of each of the functions above.
->>>>>>> in-tc
 pub fn all(launch: Launch) -> Module {
     module(vec![
         copy(launch),
