@@ -26,6 +26,7 @@ pub mod prelude;
 pub mod prices;
 pub mod program_accesses;
 pub mod programs;
+pub mod recorded_counts;
 pub mod reductions;
 pub mod refused_walks;
 pub mod rows;

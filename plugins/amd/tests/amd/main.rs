@@ -26,6 +26,7 @@ mod parameters;
 mod plans;
 mod program_accesses;
 mod ranking;
+mod recorded_counts;
 mod reductions;
 mod register_parts;
 mod rotating;

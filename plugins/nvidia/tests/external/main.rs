@@ -33,8 +33,6 @@ mod prices;
 #[path = "../nvidia/ptx/mod.rs"]
 mod ptx;
 mod real_programs;
-#[path = "../nvidia/recorded_counts.rs"]
-mod recorded_counts;
 #[path = "../nvidia/shared_counts.rs"]
 mod shared_counts;
 #[path = "../nvidia/tensor_atoms/mod.rs"]

@@ -3,8 +3,8 @@
 use std::process::Command;
 
 use crate::prelude::*;
-use crate::recorded_counts::{Compiled, Metrics, about, check_no_growth, file};
 use tilewright_testkit::external::Need;
+use tilewright_vendor_testkit::recorded_counts::{Compiled, Metrics, about, check_no_growth, file};
 
 /// Targets with committed counts, and the processor name for the assembler.
 const TARGETS: [(&str, &str); 2] = [("a100", "sm_80"), ("h100", "sm_90a")];
@@ -24,7 +24,9 @@ pub fn same_assembler() -> Need {
 
 pub fn machine_code_does_not_grow() {
     for (name, processor) in TARGETS {
-        check_no_growth(&file(&format!("assembled.{name}.jsonl")), |compiled, _| measure(compiled, processor));
+        check_no_growth(&file(&format!("assembled.{name}.jsonl")), &target(name), |compiled| {
+            measure(compiled, processor)
+        });
     }
 }
 
