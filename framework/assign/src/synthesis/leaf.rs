@@ -7,6 +7,7 @@ use super::accesses::CopyConstraints;
 use super::derived::ConstraintTrace;
 use super::follows::CopyConsequences;
 use super::predicted::predicted;
+use super::registers::live;
 use super::shared_layout::{self, Known};
 use super::solved::Solved;
 use super::work::WorkCounter;
@@ -133,7 +134,8 @@ impl Leaf {
         let loops: Vec<LoopLine> = loops.iter().map(|of| of_loop(function, of, choices)).collect();
         let axis_info = solved.map(AxisInfoMap::of).unwrap_or_else(|| AxisInfoMap::of(function));
         let program = Solved { body, axis_info: &axis_info, config, layouts: &layouts, plans: &plans };
-        let counted = WorkCounter { program, moved: &moved, launch_info: None };
+        let pressure = live(body, &axis_info, &layouts)?;
+        let counted = WorkCounter { program, moved: &moved, pressure, launch_info: None };
         let prediction = predicted(&counted.blocks(shared_bytes, options.blocks)?, config)?;
         Ok((Self { dots, copies, memories, loops, shared_bytes, prediction, assigned, plans, queued }, follows))
     }
