@@ -151,8 +151,8 @@ pub fn mma_problem(body: &Body, op: Op, lanes: u32, warps: u32) -> Result<MmaPro
         .with_n_width(number(COLUMNS_PER_LANE)))
 }
 
-/// Whether a value is a load from shared memory that the MMA replaces by reading there.
-fn is_smem_operand(body: &Body, value: Value) -> bool {
+/// Whether a value is an operand that the MMA reads from shared memory, so that it takes no registers.
+pub(crate) fn is_smem_operand(body: &Body, value: Value) -> bool {
     matches!(body.origin(value), ValueOrigin::Result(op, _) if body.op(op).attributes.get(SMEM_OPERAND).is_some())
 }
 

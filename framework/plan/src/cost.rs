@@ -31,6 +31,15 @@ const MEMORY_LATENCY: f64 = 600.0;
 /// (RRZE gpu-benches: A100, H100 and H200 against their data sheets).
 pub const CACHE_RATIO: f64 = 3.0;
 
+/// Assumed share of the bandwidth of device memory that programs reach. Published shares are 0.81 to 0.97 (RRZE
+/// gpu-benches, microbenchmarks of A100, H200, RTX 5090, B300 and MI210); [`CACHE_RATIO`] needs no such share, since it
+/// divides measured bandwidth by the data sheet's.
+pub const DEVICE_MEMORY_SHARE: f64 = 0.9;
+
+/// Assumed cost of a request of a line to the last-level cache, as bytes that it would transfer in the same time. It
+/// has the least error for half of 154 programs that were timed on an H100 (docs/cost-model.md).
+pub const REQUEST_BYTES: f64 = 32.0;
+
 /// Work of one warp, by resource; the maximum if warps differ.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct WarpWork {

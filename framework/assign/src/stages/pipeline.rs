@@ -5,7 +5,7 @@ use super::how::PipelinePlanner;
 use super::lines;
 use super::lines::LoopReport;
 use crate::layouts::LayoutCache;
-use crate::synthesis::registers::live;
+use crate::synthesis::registers::{RegisterPressure, live};
 use crate::{AssignedModule, EngineError, LaunchConfig};
 use std::cell::RefCell;
 use tilewright_tile::axis_info::AxisInfoMap;
@@ -61,7 +61,7 @@ fn of_function(
         can_read_from_shared: &|op, side| planner.reads(op, side),
     };
     let found = innermost_load_loops(function, &queries);
-    let registers = live(body, &axis_info, &layouts).unwrap_or(u64::MAX);
+    let registers = live(body, &axis_info, &layouts).map_or(u64::MAX, RegisterPressure::registers);
     let mut available = BlockResources::of(config, registers);
     let (mut choices, mut lines, mut removed_lines) = (Vec::new(), Vec::new(), Vec::new());
     for of in found {

@@ -91,6 +91,10 @@ pub(super) fn accesses<'a>(
                 let value = operation.operands[0];
                 TensorAccess::store(&named(value), registers(value)?, context)
             }
+            ttg::LOCAL_ALLOC if !operation.operands.is_empty() && buffers.contains(&operation.results[0]) => {
+                let value = operation.operands[0];
+                TensorAccess::store(&named(operation.results[0]), registers(value)?, context)
+            }
             ttg::ASYNC_COPY_GLOBAL_TO_LOCAL if is_of(1) => {
                 let value = operation.operands[0];
                 let most = requested.get(&op).and_then(|requested| requested.bytes).unwrap_or(u64::MAX);

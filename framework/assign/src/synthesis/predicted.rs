@@ -48,13 +48,18 @@ fn compute_units(target: &TargetDescription) -> u64 {
     target.throughput.as_ref().map_or(1, |stats| u64::from(stats.compute_units).max(1))
 }
 
-/// Returns the model's prediction, as a line of the derivation. Registers of a lane are capped at the target's limit;
-/// the cost of spills is not counted.
+/// Returns the number of registers that a lane can have in a block with further `producers` warps.
+pub(super) fn registers_per_lane(config: &LaunchConfig<'_>, producers: u64) -> u64 {
+    let limits = &config.context.target.limits;
+    let threads = (u64::from(config.warps) + producers).saturating_mul(config.lanes.into()).max(1);
+    u64::from(limits.registers_per_lane).min(u64::from(limits.registers_per_block) / threads).max(1)
+}
+
+/// Returns the model's prediction, as a line of the derivation. Registers of a lane are capped at the target's limit.
 pub(super) fn predicted(block: &ModelBlock, config: &LaunchConfig<'_>) -> Result<PredictionLine, SynthesisError> {
     let target = with_assumed_throughput(config.context.target);
-    let threads = (block.warps + block.producers).saturating_mul(block.lanes).max(1);
-    let most = u64::from(target.limits.registers_per_lane.min(target.limits.registers_per_block / threads as u32));
-    let fitting = ModelBlock { registers: block.registers.min(most.max(1)), ..block.clone() };
+    let most = registers_per_lane(config, block.producers);
+    let fitting = ModelBlock { registers: block.registers.min(most), ..block.clone() };
     let Prediction { cycles, resident, pipes, latency, bound_by } = model::predict(&fitting, &target)?;
     Ok(PredictionLine {
         cycles,

@@ -4,24 +4,49 @@ use std::collections::HashMap;
 
 use super::SynthesisError;
 use super::solved::is_free;
+use crate::dot_plan::is_smem_operand;
 use crate::layouts::LayoutCache;
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_tile::axis_info::{AxisInfo, AxisInfoMap, IndexBit};
 use tilewright_tile::op::name::tt;
-use tilewright_tile::op_attrs::SMEM_OPERAND;
-use tilewright_tile::{Body, Region, TileType, Value, ValueOrigin};
+use tilewright_tile::{Body, Op, Region, TileType, Value, ValueOrigin};
 
 /// Assumed number of 32-bit registers of a lane for addresses, counters and other values that are no tensors.
 const BESIDE: u64 = 24;
 
-/// Returns the number of 32-bit registers that a lane needs: the max number that tensors take at once, plus an assumed
-/// number for other values. Rematerializable tensors do not count. Elements of a lane that differ by a known number are
+/// The register pressure of a program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct RegisterPressure {
+    /// Number of 32-bit registers of a lane that tensors take at once, at most.
+    tensors: u64,
+    /// The operation at which tensors take this number; `None` at the begin of the program.
+    pub at: Option<Op>,
+}
+
+impl RegisterPressure {
+    /// Returns the number of 32-bit registers that a lane needs: for tensors, plus an assumed number for other values.
+    pub(crate) fn registers(self) -> u64 {
+        BESIDE + self.tensors
+    }
+
+    /// Returns the number of registers that a lane spills if it has `available`. Addresses and counters are computed
+    /// again before tensors are spilled.
+    pub(super) fn spilled(self, available: u64) -> u64 {
+        self.tensors.saturating_sub(available)
+    }
+}
+
+/// Returns the register pressure. Rematerializable tensors do not count. Elements of a lane that differ by a known number are
 /// one value and constants; a broadcast repeats the registers of its operand.
-pub(crate) fn live(body: &Body, axis_info: &AxisInfoMap, layouts: &LayoutCache<'_>) -> Result<u64, SynthesisError> {
-    let mut spans = Spans { body, at: 0, of: HashMap::new() };
+pub(crate) fn live(
+    body: &Body,
+    axis_info: &AxisInfoMap,
+    layouts: &LayoutCache<'_>,
+) -> Result<RegisterPressure, SynthesisError> {
+    let mut spans = Spans { body, ops: Vec::new(), of: HashMap::new() };
     spans.region(body.root(), &mut Vec::new());
     let mut changes: Vec<(usize, i64)> = Vec::new();
-    for (value, [begin, end]) in spans.of {
+    for (&value, &[begin, end]) in &spans.of {
         let ty = body.ty(value);
         if is_free(body, value) || is_smem_operand(body, value) || viewed(body, value).is_some() {
             continue;
@@ -35,12 +60,15 @@ pub(crate) fn live(body: &Body, axis_info: &AxisInfoMap, layouts: &LayoutCache<'
         changes.extend([(begin, registers), (end.max(begin + 1), -registers)]);
     }
     changes.sort_unstable();
-    let mut most = 0;
-    changes.iter().fold(0, |alive, (_, change)| {
-        most = most.max(alive + change);
-        alive + change
-    });
-    Ok(BESIDE + u64::try_from(most).unwrap_or(0))
+    let (mut alive, mut most, mut position) = (0, 0, 0);
+    for (at, change) in changes {
+        alive += change;
+        if alive > most {
+            (most, position) = (alive, at);
+        }
+    }
+    let at = position.checked_sub(1).and_then(|index| spans.ops.get(index).copied());
+    Ok(RegisterPressure { tensors: u64::try_from(most).unwrap_or(0), at })
 }
 
 /// Returns the number of bits of a register's index that change the value by a known number.
@@ -63,15 +91,10 @@ fn viewed(body: &Body, value: Value) -> Option<Value> {
     (is_view && body.ty(source).as_tensor().is_some()).then_some(source)
 }
 
-/// Whether a value is an operand that the MMA reads from shared memory, so that it takes no registers.
-fn is_smem_operand(body: &Body, value: Value) -> bool {
-    matches!(body.origin(value), ValueOrigin::Result(op, _) if body.op(op).attributes.get(SMEM_OPERAND).is_some())
-}
-
-/// The live ranges of tensors; positions are numbered in program order.
+/// The live ranges of tensors. A position is the number of operations up to it, in program order.
 struct Spans<'b> {
     body: &'b Body,
-    at: usize,
+    ops: Vec<Op>,
     of: HashMap<Value, [usize; 2]>,
 }
 
@@ -79,12 +102,12 @@ impl Spans<'_> {
     /// Finds the live ranges in a region. `open` has, for each region around the current position, its first position,
     /// and the values that it uses but does not define.
     fn region(&mut self, region: Region, open: &mut Vec<(usize, Vec<Value>)>) {
-        open.push((self.at, Vec::new()));
+        open.push((self.ops.len(), Vec::new()));
         let arguments = self.body.blocks(region).iter().flat_map(|block| self.body.arguments(*block));
         arguments.for_each(|value| self.record_definition(*value));
         for block in self.body.blocks(region) {
             for &op in self.body.ops(*block) {
-                self.at += 1;
+                self.ops.push(op);
                 let operation = self.body.op(op);
                 operation.operands.iter().for_each(|value| self.used(*value, open));
                 operation.regions.iter().for_each(|region| self.region(*region, open));
@@ -98,7 +121,7 @@ impl Spans<'_> {
 
     fn record_definition(&mut self, value: Value) {
         if matches!(self.body.ty(value), TileType::Tensor(_)) {
-            self.of.insert(value, [self.at, self.at]);
+            self.of.insert(value, [self.ops.len(); 2]);
         }
     }
 
@@ -107,7 +130,7 @@ impl Spans<'_> {
             self.used(source, open);
         }
         let Some(span) = self.of.get_mut(&value) else { return };
-        span[1] = self.at;
+        span[1] = self.ops.len();
         let begin = span[0];
         if let Some((first, found)) = open.last_mut()
             && begin < *first

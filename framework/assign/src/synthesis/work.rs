@@ -13,20 +13,21 @@ use super::accesses::buffer_count;
 use super::implied_barriers::BarrierState;
 use super::iteration_count::{iteration_count, mean_iteration_count};
 use super::model::{ModelBlock, ModelStep, StepWork};
-use super::predicted::blocks;
-use super::registers::live;
+use super::predicted::{blocks, registers_per_lane};
+use super::registers::RegisterPressure;
 use super::solved::Solved;
 use crate::LaunchConfig;
 use crate::graph::{Access, Kind};
 use crate::memory::{descriptor_tensor, moved_bits};
 use crate::op_costs::OpCosts;
+use tilewright_layout::Dim;
 use tilewright_plan::memory_synthesis::AccessSolution;
 use tilewright_plan::mma::MmaCost;
-use tilewright_plan::movement::{plan_conversion, plan_global_access};
+use tilewright_plan::movement::{LINE_BYTES, plan_conversion, plan_global_access};
 use tilewright_target::{BankRow, Direction};
 use tilewright_tile::axis_info::AxisInfoMap;
-use tilewright_tile::op_attrs::{PENDING, PREFETCH};
-use tilewright_tile::{Attribute, Op, Region, TileType};
+use tilewright_tile::op_attrs::{PENDING, PREFETCH, SMEM_OPERAND};
+use tilewright_tile::{Attribute, Op, Operation, Region, TileType, Value, ValueOrigin};
 
 const GROUPS: &str = ttg::WARP_SPECIALIZE;
 
@@ -53,6 +54,7 @@ pub(super) struct WorkCounter<'s, 'm> {
     pub program: Solved<'s, 'm>,
     /// The counts of each shared-memory access, by the operation that makes it.
     pub moved: &'s HashMap<Op, AccessCounts>,
+    pub pressure: RegisterPressure,
     /// The axis information of a launch whose arguments are known; `None` if only the program is known.
     pub launch_info: Option<&'s AxisInfoMap>,
 }
@@ -62,8 +64,7 @@ impl WorkCounter<'_, '_> {
     /// is the number of blocks, `None` for an assumed one.
     pub(super) fn blocks(&self, shared_bytes: u64, launched: Option<u64>) -> Result<ModelBlock, SynthesisError> {
         let steps = self.region(self.program.body.root(), &mut BarrierState::default())?;
-        let registers = live(self.program.body, self.program.axis_info, self.program.layouts)?;
-        let producers = self.producers();
+        let (registers, producers) = (self.pressure.registers(), self.producers());
         Ok(ModelBlock { registers, shared_bytes, producers, ..blocks(self.program.config, launched, steps) })
     }
 
@@ -80,9 +81,11 @@ impl WorkCounter<'_, '_> {
 
     fn region(&self, region: Region, since: &mut BarrierState) -> Result<Vec<ModelStep>, SynthesisError> {
         let mut steps = Vec::new();
+        let mut waited = LoadsInFlight::default();
         for block in self.program.body.blocks(region) {
             for &op in self.program.body.ops(*block) {
                 let operation = self.program.body.op(op);
+                waited.wait_before(operation);
                 if operation.name() == scf::FOR {
                     let (body, (stages, is_pipelined)) = (operation.regions[0], self.stages(op));
                     let around = std::mem::replace(&mut since.is_pipelined, is_pipelined);
@@ -98,8 +101,11 @@ impl WorkCounter<'_, '_> {
                     steps.extend(self.groups(op, since)?);
                     continue;
                 }
-                let work = self.work(op, since)?;
-                if work != StepWork::default() {
+                let spilled_registers = self.count_spilled(op);
+                let work = StepWork { spilled_registers, ..self.work(op, since)? };
+                if operation.name() == tt::LOAD && !work.asynchronous {
+                    waited.issue(operation, work, &mut steps);
+                } else if work != StepWork::default() {
                     steps.push(ModelStep::Work(work));
                 }
                 if !matches!(operation.name(), tt::REDUCE | tt::SCAN) {
@@ -140,6 +146,14 @@ impl WorkCounter<'_, '_> {
         Ok(steps)
     }
 
+    /// Returns the number of registers that are spilled at an operation: at the one of the highest register pressure.
+    fn count_spilled(&self, op: Op) -> u64 {
+        match self.pressure.at == Some(op) {
+            true => self.pressure.spilled(registers_per_lane(self.program.config, self.producers())),
+            false => 0,
+        }
+    }
+
     fn iteration_count(&self, op: Op) -> u64 {
         match self.launch_info {
             Some(launch_info) => mean_iteration_count(self.program.body, launch_info, op),
@@ -148,8 +162,8 @@ impl WorkCounter<'_, '_> {
     }
 
     /// Returns the number of iterations of a loop whose copies are in flight together, and whether the loop is
-    /// pipelined. The number is that of the buffers, less one if MMAs in flight still read it; two if loads are
-    /// prefetched through registers.
+    /// pipelined. The number counts the buffers, less one if MMAs in flight still read it; two if loads are prefetched
+    /// through registers.
     fn stages(&self, op: Op) -> (u64, bool) {
         let inside = || self.program.body.op(op).regions.iter().flat_map(|region| self.program.body.walk(*region));
         if inside().any(|op| self.is_prefetched(op)) {
@@ -157,6 +171,7 @@ impl WorkCounter<'_, '_> {
         }
         let filled = |op: Op| match self.program.body.op(op).name() {
             ttg::ASYNC_COPY_GLOBAL_TO_LOCAL => self.program.body.operand(op, "result"),
+            ttg::LOCAL_STORE => self.program.body.operand(op, "dst"),
             tw::BULK_TENSOR_LOAD => self.program.body.operand(op, "dst"),
             _ => None,
         };
@@ -171,42 +186,118 @@ impl WorkCounter<'_, '_> {
         self.program.body.op(op).attributes.get(PENDING).is_some()
     }
 
-    /// Whether an operation is a load that is prefetched for a later iteration.
+    /// Whether an operation is a load that is prefetched for a later iteration: marked, or only stored to one of several
+    /// buffers.
     fn is_prefetched(&self, op: Op) -> bool {
-        self.program.body.op(op).attributes.get(PREFETCH).is_some()
+        let (body, operation) = (self.program.body, self.program.body.op(op));
+        operation.attributes.get(PREFETCH).is_some()
+            || operation.name() == tt::LOAD && {
+                let users = body
+                    .walk(body.root())
+                    .into_iter()
+                    .filter(|user| operation.results.iter().any(|value| body.op(*user).operands.contains(value)));
+                let kept: Vec<bool> = users.map(|user| self.fills_a_buffer(user)).collect();
+                !kept.is_empty() && kept.iter().all(|kept| *kept)
+            }
+    }
+
+    /// Whether an operation stores to a buffer that the program selects by an index.
+    fn fills_a_buffer(&self, op: Op) -> bool {
+        let (body, operation) = (self.program.body, self.program.body.op(op));
+        operation.name() == ttg::LOCAL_STORE && buffer_count(body, operation.operands[1]).is_some()
+    }
+
+    /// Whether an operation before a pipelined loop fills a buffer with what the loop omits in its last iterations, so
+    /// that both cost nothing. A loop without marks has fewer iterations instead: what comes before it counts.
+    fn is_omitted_later(&self, op: Op) -> bool {
+        let (body, operation) = (self.program.body, self.program.body.op(op));
+        let is_marked = |load: Op| body.op(load).attributes.get(PREFETCH).is_some();
+        buffer_count(body, operation.operands[1]).is_some()
+            && match body.origin(operation.operands[0]) {
+                ValueOrigin::Result(load, _) if operation.name() == ttg::LOCAL_STORE => {
+                    body.op(load).name() != tt::LOAD || is_marked(load)
+                }
+                _ => true,
+            }
+    }
+
+    /// Returns the counts of an access of a tensor in shared memory with the register layout of `registers` and the
+    /// element type of `elements`. Accesses through views count as if they were free of bank conflicts.
+    fn access_counts(&self, op: Op, registers: Value, elements: Value) -> AccessCounts {
+        if let Some(counts) = self.moved.get(&op) {
+            return *counts;
+        }
+        let body = self.program.body;
+        let is_smem_operand = body.op(op).attributes.get(SMEM_OPERAND).is_some();
+        let Some(layout) = self.program.layout(registers).ok().filter(|_| !is_smem_operand) else {
+            return AccessCounts::default();
+        };
+        let target = self.program.config.context.target;
+        let wavefront = target.shared.banks.iter().map(BankRow::wavefront_bytes).max().unwrap_or(1).max(1);
+        let widest = target.shared.access_bits.iter().copied().max().unwrap_or(32).max(1);
+        let bits = u64::from(moved_bits(body.ty(elements).element())) << layout.in_bits(Dim::REGISTER);
+        let lanes = u64::from(self.program.config.lanes);
+        let wavefronts = (bits * lanes).div_ceil(8 * wavefront);
+        AccessCounts { issued: bits.div_ceil(widest.into()), wavefronts, by_row: true }
+    }
+
+    /// Returns the numbers of accesses and of wavefronts of a warp that store the operands of a dot which are in
+    /// registers to the shared memory from which the MMA reads them. Operands of batches are not counted.
+    fn count_operand_stores(&self, op: Op) -> Result<(u64, u64), SynthesisError> {
+        let (body, context) = (self.program.body, self.program.config.context);
+        let mut counts = (0, 0);
+        let Some(plan) = self.program.plans.get(&op) else { return Ok(counts) };
+        for (side, name) in ["a", "b"].into_iter().enumerate() {
+            let in_registers = |value: &Value| self.program.is_tensor(*value) && !is_smem_operand(body, *value);
+            let Some(value) = body.operand(op, name).filter(in_registers) else { continue };
+            let layout = match plan.resident_operand_layout(side, context)? {
+                Some(layout) => layout,
+                None => self.program.layout(value)?,
+            };
+            if body.ty(value).shape().is_some_and(|shape| shape.len() == 2)
+                && let Some(store) = plan.plan_operand_store(side, &layout, context)?
+            {
+                let stored = &store.access.stats.counts;
+                counts.0 += stored.shared_stores + stored.matrix_stores;
+                counts.1 += stored.wavefronts_stored;
+            }
+        }
+        Ok(counts)
     }
 
     fn work(&self, op: Op, since: &mut BarrierState) -> Result<StepWork, SynthesisError> {
         let (body, operation) = (self.program.body, self.program.body.op(op));
-        let moved = || self.moved.get(&op).copied().unwrap_or_default();
+        let moved = |registers: Value, elements: Value| self.access_counts(op, registers, elements);
         Ok(match operation.name() {
             tt::DOT | tt::DOT_SCALED => {
                 let plan = self.program.plans.get(&op);
                 let work = plan.map(|plan| multiplied(&plan.cost, self.program.config)).unwrap_or_default();
-                StepWork { pending: self.is_in_flight(op), ..work }
+                let (shared_accesses, wavefronts_stored) = self.count_operand_stores(op)?;
+                let barriers = u64::from(shared_accesses > 0);
+                StepWork { pending: self.is_in_flight(op), shared_accesses, wavefronts_stored, barriers, ..work }
             }
             ttg::LOCAL_LOAD => {
-                let AccessCounts { issued, wavefronts, .. } = moved();
+                let AccessCounts { issued, wavefronts, .. } = moved(operation.results[0], operation.results[0]);
                 let barriers = since.count_barriers_before(body, operation.operands[0], Direction::Load);
                 StepWork { shared_accesses: issued, wavefronts_loaded: wavefronts, barriers, ..StepWork::default() }
             }
-            // Copies before a pipelined loop cost nothing, because the loop's last iterations omit equally many copies.
-            ttg::ASYNC_COPY_GLOBAL_TO_LOCAL | ttg::LOCAL_STORE
-                if !since.is_pipelined && buffer_count(self.program.body, operation.operands[1]).is_some() =>
-            {
+            ttg::ASYNC_COPY_GLOBAL_TO_LOCAL | ttg::LOCAL_STORE if !since.is_pipelined && self.is_omitted_later(op) => {
                 StepWork::default()
             }
-            ttg::LOCAL_STORE => {
-                let AccessCounts { issued, wavefronts, .. } = moved();
-                let barriers = since.count_barriers_before(body, operation.operands[1], Direction::Store);
+            ttg::LOCAL_ALLOC if operation.operands.is_empty() => StepWork::default(),
+            ttg::LOCAL_STORE | ttg::LOCAL_ALLOC => {
+                let AccessCounts { issued, wavefronts, .. } = moved(operation.operands[0], operation.operands[0]);
+                let filled = operation.operands.get(1).or(operation.results.first());
+                let barriers = filled.map_or(0, |filled| since.count_barriers_before(body, *filled, Direction::Store));
                 StepWork { shared_accesses: issued, wavefronts_stored: wavefronts, barriers, ..StepWork::default() }
             }
             tt::LOAD if self.is_prefetched(op) => match since.is_pipelined {
                 true => StepWork { asynchronous: true, ..self.op_costs(op, Direction::Load)? },
-                false => StepWork::default(),
+                false if operation.attributes.get(PREFETCH).is_some() => StepWork::default(),
+                false => self.op_costs(op, Direction::Load)?,
             },
             ttg::ASYNC_COPY_GLOBAL_TO_LOCAL => {
-                let AccessCounts { issued, wavefronts, by_row } = moved();
+                let AccessCounts { issued, wavefronts, by_row } = moved(operation.operands[0], operation.operands[1]);
                 let filled = self.program.body.operand(op, "result").unwrap_or(operation.operands[1]);
                 let barriers = since.count_barriers_before(body, filled, Direction::Store);
                 let read = self.op_costs(op, Direction::Load)?;
@@ -251,6 +342,7 @@ impl WorkCounter<'_, '_> {
         let issued = self.moved.get(&op).map_or(1, |moved| moved.issued);
         StepWork {
             global_bytes: bytes,
+            global_lines: bytes.div_ceil(LINE_BYTES),
             global_accesses: issued.div_ceil(config.warps.into()),
             wavefronts_stored: bytes.div_ceil(wavefront).div_ceil(config.warps.into()),
             asynchronous: true,
@@ -291,18 +383,19 @@ impl WorkCounter<'_, '_> {
         let op_costs = OpCosts::of(&kind, &layout, self.program.config)?;
         let moves = StepWork::of_counts(&op_costs.counts, 0, 0.0);
         let arithmetic = moves.arithmetic + op_costs.plain.ceil() as u64;
-        let global_bytes = match &kind {
+        let (global_bytes, global_lines) = match &kind {
             Kind::Access(access) => {
                 // Elements that several threads load are transferred to the block only once, so their sectors are
                 // counted as those of a store by one thread.
                 let named = &access.named;
                 let target = self.program.config.context.target;
                 let once = plan_global_access(&layout, &named.tensor, named.bits, Direction::Store, target)?;
-                op_costs.bytes.min(once.transactions * u64::from(target.global.transaction_bytes))
+                let bytes = once.transactions * u64::from(target.global.transaction_bytes);
+                (op_costs.bytes.min(bytes), once.lines)
             }
-            _ => op_costs.bytes,
+            _ => (op_costs.bytes, 0),
         };
-        Ok(StepWork { global_accesses: op_costs.accesses, global_bytes, arithmetic, ..moves })
+        Ok(StepWork { global_accesses: op_costs.accesses, global_bytes, global_lines, arithmetic, ..moves })
     }
 
     fn converted(&self, op: Op) -> Result<StepWork, SynthesisError> {
@@ -311,6 +404,43 @@ impl WorkCounter<'_, '_> {
         let layouts = [self.program.layouts.distributed(from)?, self.program.layouts.distributed(to)?];
         let plan = plan_conversion(&layouts[0], &layouts[1], moved_bits(from), self.program.config.context)?;
         Ok(StepWork::of_counts(&plan.stats.counts, 0, 0.0))
+    }
+}
+
+/// Loads that are issued and not used yet. A warp waits for a load at the first use of its result, so these loads have
+/// one latency together.
+#[derive(Default)]
+struct LoadsInFlight {
+    /// Position of the step that has the work of all these loads.
+    step: Option<usize>,
+    results: Vec<Value>,
+}
+
+impl LoadsInFlight {
+    /// Waits for the loads if an operation uses them, or executes operations that may.
+    fn wait_before(&mut self, operation: &Operation) {
+        let is_used = operation.operands.iter().any(|value| self.results.contains(value));
+        if is_used || !operation.regions.is_empty() || operation.name() == ttg::BARRIER {
+            *self = Self::default();
+        }
+    }
+
+    /// Adds a load to those in flight, and its work to their step.
+    fn issue(&mut self, load: &Operation, work: StepWork, steps: &mut Vec<ModelStep>) {
+        self.results.extend(load.results.iter().copied());
+        match self.step.and_then(|step| steps.get_mut(step)) {
+            Some(ModelStep::Work(loads)) => {
+                loads.global_bytes += work.global_bytes;
+                loads.global_lines += work.global_lines;
+                loads.global_accesses += work.global_accesses;
+                loads.arithmetic += work.arithmetic;
+                loads.spilled_registers += work.spilled_registers;
+            }
+            _ => {
+                self.step = Some(steps.len());
+                steps.push(ModelStep::Work(work));
+            }
+        }
     }
 }
 

@@ -324,10 +324,17 @@ proptest! {
 
 fn work() -> impl Strategy<Value = StepWork> {
     let alternative = (any::<bool>(), any::<bool>());
-    let counts = (0..4096u64, 0..64u64, alternative, 0..64u64, 0..64u64, 0..64u64);
+    let counts = (0..4096u64, 0..64u64, alternative, (0..64u64, 0..16u64), (0..64u64, 0..8u64), 0..64u64);
     (counts, 0..64u64, (0..64u64, any::<bool>()), 1..32u32, 0..256u64, 0..4u64).prop_map(
         |(
-            (global_bytes, global_accesses, (asynchronous, produced), stored, loaded, shared_accesses),
+            (
+                global_bytes,
+                global_accesses,
+                (asynchronous, produced),
+                (stored, global_lines),
+                (loaded, spilled_registers),
+                shared_accesses,
+            ),
             shuffles,
             (matrix, pending),
             cycles,
@@ -335,6 +342,8 @@ fn work() -> impl Strategy<Value = StepWork> {
             barriers,
         )| StepWork {
             global_bytes,
+            global_lines,
+            spilled_registers,
             global_accesses,
             asynchronous,
             produced: asynchronous && produced,
@@ -381,6 +390,8 @@ fn more(work: &mut StepWork, what: usize, by: u64) {
         7 => work.matrix_cycles += by as f64,
         8 => work.arithmetic += by,
         9 => work.barriers += by,
+        10 => work.spilled_registers += by,
+        11 => work.global_lines += by,
         // Asynchronous copies become synchronous, issued by the same warps.
         _ => (work.asynchronous, work.produced) = (false, false),
     }
@@ -390,20 +401,20 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
     #[test]
-    fn more_of_anything_never_takes_less(block in block(), what in 0..19usize, by in 1..100u64) {
+    fn more_of_anything_never_takes_less(block in block(), what in 0..21usize, by in 1..100u64) {
         let target = a100();
         let before = predict(&block, &target).expect("it fits").cycles;
         prop_assert_eq!(predict(&block, &target).expect("it fits").cycles, before, "deterministic");
         let mut after = block.clone();
         match (what, &mut after.steps[..]) {
-            (11, _) => after.blocks += by,
-            (12, _) => after.registers += by.min(255 - after.registers),
-            (13, _) => after.shared_bytes += (640 * by).min(166_000 - after.shared_bytes),
-            (14, [ModelStep::Loop { iteration_count, .. }, ..]) => *iteration_count += by,
-            (15, [ModelStep::Loop { stages, .. }, ..]) => *stages = (*stages - 1).max(1),
-            (16, _) => after.warps += by % 4,
-            (17, _) => after.producers += by % 4,
-            (18, _) => after.distinct_bytes = after.distinct_bytes.map(|bytes| bytes + (by << 20)),
+            (13, _) => after.blocks += by,
+            (14, _) => after.registers += by.min(255 - after.registers),
+            (15, _) => after.shared_bytes += (640 * by).min(166_000 - after.shared_bytes),
+            (16, [ModelStep::Loop { iteration_count, .. }, ..]) => *iteration_count += by,
+            (17, [ModelStep::Loop { stages, .. }, ..]) => *stages = (*stages - 1).max(1),
+            (18, _) => after.warps += by % 4,
+            (19, _) => after.producers += by % 4,
+            (20, _) => after.distinct_bytes = after.distinct_bytes.map(|bytes| bytes + (by << 20)),
             (_, [ModelStep::Loop { body, .. }, ..]) => {
                 if let Some(ModelStep::Work(work)) = body.first_mut() {
                     more(work, what, by);

@@ -59,7 +59,8 @@ pub use error::MovementError;
 pub use gather::{GatherPlan, gather_candidates, plan_gather};
 pub use memory::{
     AccessKind, AxisStride, BankConflicts, BankModel, ConflictError, GlobalAccess, GlobalAddress, GlobalTensor,
-    SegmentBit, SharedAccess, count_bank_conflicts, find_coalesced_layout, plan_global_access, plan_shared_access,
+    LINE_BYTES, SegmentBit, SharedAccess, count_bank_conflicts, find_coalesced_layout, plan_global_access,
+    plan_shared_access,
 };
 pub use mma_barriers::MmaBarriers;
 pub use prefetch::{PrefetchPlan, PrefetchSpec, plan_prefetch};

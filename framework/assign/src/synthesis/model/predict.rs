@@ -3,7 +3,8 @@
 use super::occupancy::stats;
 use super::{ModelBlock, ModelError, ModelStep, Occupancy, StepWork};
 use serde::Serialize;
-use tilewright_plan::cost::CACHE_RATIO;
+use tilewright_plan::cost::{CACHE_RATIO, DEVICE_MEMORY_SHARE, REQUEST_BYTES};
+use tilewright_plan::movement::LINE_BYTES;
 use tilewright_target::{TargetDescription, Throughput};
 
 /// The share of the time of all other pipes and latencies that the busiest pipe does not hide. It is an assumption:
@@ -24,25 +25,6 @@ pub struct Pipes {
 }
 
 impl Pipes {
-    fn all(&self) -> [(&'static str, f64); 4] {
-        [
-            ("issue", self.issue),
-            ("shared memory", self.shared),
-            ("matrix units", self.matrix),
-            ("global memory", self.global),
-        ]
-    }
-
-    fn sum(&self) -> f64 {
-        self.all().iter().map(|(_, cycles)| cycles).sum()
-    }
-
-    fn busiest(&self) -> (&'static str, f64) {
-        self.all()
-            .into_iter()
-            .fold(("issue", 0.0), |most, step_cost| if step_cost.1 > most.1 { step_cost } else { most })
-    }
-
     fn plus(self, other: Self, times: f64) -> Self {
         Self {
             issue: self.issue + times * other.issue,
@@ -74,27 +56,30 @@ pub struct Prediction {
 /// [`ModelError`] if the target has no throughput table, or a block does not fit a compute unit.
 pub fn predict(block: &ModelBlock, target: &TargetDescription) -> Result<Prediction, ModelError> {
     let stats = stats(target)?;
-    let bytes_per_cycle = stats.bytes_per_cycle() * if block.distinct_bytes.is_some() { CACHE_RATIO } else { 1.0 };
-    let model = ThroughputModel { stats, target, warps: block.warps.max(1) as f64, bytes_per_cycle };
+    let (warps, lanes) = (block.warps.max(1) as f64, block.lanes.max(1) as f64);
+    let model = ThroughputModel { stats, target, warps, lanes, is_cached: block.distinct_bytes.is_some() };
     let resident = Occupancy::of(block, target)?;
     let spent = model.steps(&block.steps);
     // Asynchronous work still in flight at the end is waited for.
     let latency = spent.latency + spent.in_flight.all() + spent.mma_cycles;
-    let blocks_per_compute_unit = block.blocks.div_ceil(u64::from(model.stats.compute_units).max(1));
-    let iterations = blocks_per_compute_unit.div_ceil(resident.blocks.max(1));
-    let (pipe, busiest) = spent.pipes.busiest();
-    let (by_pipe, by_memory) = (blocks_per_compute_unit as f64 * busiest, memory_cycles(block, model.stats));
-    let (pipe, by_pipe) = if by_memory > by_pipe { ("global memory", by_memory) } else { (pipe, by_pipe) };
-    let by_latency = iterations as f64 * latency;
-    let others = blocks_per_compute_unit as f64 * spent.pipes.sum() + by_memory - by_pipe;
-    let beside = others + by_pipe.min(by_latency);
-    Ok(Prediction {
-        cycles: by_pipe.max(by_latency) + NOT_HIDDEN * beside,
-        resident,
-        pipes: spent.pipes,
-        latency,
-        bound_by: if by_latency > by_pipe { "latency" } else { pipe },
-    })
+    let units = u64::from(stats.compute_units).max(1);
+    let blocks_per_compute_unit = block.blocks.div_ceil(units);
+    let rounds = blocks_per_compute_unit.div_ceil(resident.blocks.max(1));
+    let of_unit = |cycles: f64| blocks_per_compute_unit as f64 * cycles;
+    // All compute units share the last-level cache and device memory, so blocks of an incomplete last round get more of
+    // them.
+    let transfers = block.blocks as f64 / units as f64 * spent.pipes.global;
+    let times = [
+        ("issue", of_unit(spent.pipes.issue)),
+        ("shared memory", of_unit(spent.pipes.shared)),
+        ("matrix units", of_unit(spent.pipes.matrix)),
+        ("global memory", transfers.max(memory_cycles(block, stats))),
+        ("latency", rounds as f64 * latency),
+    ];
+    let (bound_by, busiest) =
+        times.into_iter().fold(("issue", 0.0), |most, time| if time.1 > most.1 { time } else { most });
+    let others = times.iter().map(|(_, cycles)| cycles).sum::<f64>() - busiest;
+    Ok(Prediction { cycles: busiest + NOT_HIDDEN * others, resident, pipes: spent.pipes, latency, bound_by })
 }
 
 /// Returns the cycles that device memory takes to transfer the distinct bytes of a launch to all compute units; zero if
@@ -102,7 +87,7 @@ pub fn predict(block: &ModelBlock, target: &TargetDescription) -> Result<Predict
 fn memory_cycles(block: &ModelBlock, stats: &Throughput) -> f64 {
     let accessed = block.global_bytes() * block.blocks as f64;
     let distinct = block.distinct_bytes.map_or(0.0, |distinct| accessed.min(distinct as f64));
-    distinct / stats.bytes_per_cycle() / f64::from(stats.compute_units.max(1))
+    distinct / (stats.bytes_per_cycle() * DEVICE_MEMORY_SHARE) / f64::from(stats.compute_units.max(1))
 }
 
 /// The time that a block has spent on the steps before some point of the program.
@@ -136,9 +121,10 @@ struct ThroughputModel<'a> {
     stats: &'a Throughput,
     target: &'a TargetDescription,
     warps: f64,
-    /// Bytes of global memory that a compute unit accesses in a cycle: its share of the last-level cache's bandwidth if
-    /// the distinct bytes are known, else its share of device memory's bandwidth.
-    bytes_per_cycle: f64,
+    lanes: f64,
+    /// Whether the last-level cache serves all accesses, because the distinct bytes of the launch are known and device
+    /// memory transfers these.
+    is_cached: bool,
 }
 
 impl ThroughputModel<'_> {
@@ -183,19 +169,28 @@ impl ThroughputModel<'_> {
 
     fn work(&self, work: &StepWork) -> Spent {
         let (costs, stats) = (&self.target.costs, self.stats);
-        let issued =
-            work.global_accesses + work.shared_accesses + work.shuffles + work.matrix_instructions + work.arithmetic;
+        let issued = work.global_accesses
+            + work.shared_accesses
+            + work.shuffles
+            + work.matrix_instructions
+            + work.arithmetic
+            + 2 * work.spilled_registers;
         let barriers = work.barriers as f64;
         let shuffle = work.shuffles as f64 * costs.shuffle.cycles;
         let stored = work.wavefronts_stored as f64 * costs.shared_store_wavefront.cycles;
         let loaded = work.wavefronts_loaded as f64 * costs.shared_load_wavefront.cycles;
         let pipe_count = self.target.matrix.as_ref().map_or(1, |unit| unit.pipes.max(1));
         let issuing = if work.produced { 1.0 } else { self.warps };
+        let issues_per_cycle = stats.issues_per_cycle.max(1.0);
+        // Local memory is cached in the memory of the shared-memory pipe, one wavefront for each register of a warp.
+        let spilled =
+            work.spilled_registers as f64 * (costs.shared_store_wavefront.cycles + costs.shared_load_wavefront.cycles);
+        let matrix_cycles = work.matrix_instructions as f64 * work.matrix_cycles.max(0.0);
         let pipes = Pipes {
-            issue: issued as f64 * issuing / stats.issues_per_cycle.max(1.0) + barriers * costs.block_barrier.cycles,
-            shared: (stored + loaded + shuffle) * self.warps,
-            matrix: work.matrix_instructions as f64 * work.matrix_cycles.max(0.0) * self.warps / f64::from(pipe_count),
-            global: work.global_bytes as f64 / self.bytes_per_cycle,
+            issue: issued as f64 * issuing / issues_per_cycle + barriers * costs.block_barrier.cycles,
+            shared: (stored + loaded + shuffle + spilled) * self.warps,
+            matrix: matrix_cycles * self.warps / f64::from(pipe_count),
+            global: self.transfer_cycles(work),
         };
         let waited = |count: u64, latency: f64| if count > 0 { latency } else { 0.0 };
         let latency = waited(work.global_accesses.max(work.global_bytes.min(1)), stats.memory_latency);
@@ -203,16 +198,31 @@ impl ThroughputModel<'_> {
         let signal_latency = costs.shared_store_wavefront.latency + costs.shared_load_wavefront.latency;
         let latency = latency + if work.produced { signal_latency } else { 0.0 };
         let fetched = InFlight { latency, transfer: pipes.global };
-        let step_cost = waited(work.wavefronts_stored, costs.shared_store_wavefront.latency)
-            + waited(work.wavefronts_loaded, costs.shared_load_wavefront.latency)
+        // A warp issues one instruction in a cycle, and uses one matrix pipe.
+        let share = |pipes: f64| (self.warps / pipes).max(1.0);
+        let issue = issued as f64 * share(issues_per_cycle) + barriers * costs.block_barrier.cycles;
+        let matrix = matrix_cycles * share(f64::from(pipe_count));
+        let step_cost = waited(work.wavefronts_stored + work.spilled_registers, costs.shared_store_wavefront.latency)
+            + waited(work.wavefronts_loaded + work.spilled_registers, costs.shared_load_wavefront.latency)
             + waited(work.shuffles, costs.shuffle.latency)
             + barriers * costs.block_barrier.latency
-            + pipes.issue.max(pipes.shared).max(if work.pending { 0.0 } else { pipes.matrix });
+            + issue.max(pipes.shared).max(if work.pending { 0.0 } else { matrix });
         let step_cost = if work.produced { 0.0 } else { step_cost };
-        let mma_cycles = if work.pending { pipes.matrix } else { 0.0 };
+        let mma_cycles = if work.pending { matrix } else { 0.0 };
         match work.asynchronous {
             true => Spent { pipes, latency: step_cost, in_flight: fetched, mma_cycles },
             false => Spent { pipes, latency: step_cost + fetched.all(), mma_cycles, ..Spent::default() },
         }
+    }
+
+    /// Returns the cycles in which a compute unit transfers the bytes of a block, by its share of the last-level cache
+    /// and, unless that serves all accesses, of device memory. The cache spends time on each request, so that an access
+    /// of less than a line takes longer than its bytes. Spilled registers are stored and loaded.
+    fn transfer_cycles(&self, work: &StepWork) -> f64 {
+        let bytes = work.global_bytes as f64 + work.spilled_registers as f64 * 8.0 * self.lanes * self.warps;
+        let requests = REQUEST_BYTES * work.global_lines as f64;
+        let lines = (bytes + requests) / (1.0 + REQUEST_BYTES / LINE_BYTES as f64);
+        let by_memory = if self.is_cached { 0.0 } else { bytes / DEVICE_MEMORY_SHARE };
+        (lines / CACHE_RATIO).max(by_memory) / self.stats.bytes_per_cycle()
     }
 }

@@ -7,6 +7,9 @@ use tilewright_kernel::Counts;
 pub struct StepWork {
     /// Bytes of global memory that the whole block accesses, in whole sectors.
     pub global_bytes: u64,
+    /// Lines of 128 bytes that the accesses of the whole block request from the last-level cache, each counted once for
+    /// each access instruction.
+    pub global_lines: u64,
     /// Number of global-memory access instructions of a warp.
     pub global_accesses: u64,
     /// Whether the accesses of global memory are asynchronous: in flight until a later stage of the loop.
@@ -31,6 +34,8 @@ pub struct StepWork {
     pub arithmetic: u64,
     /// Number of block barriers that a warp passes.
     pub barriers: u64,
+    /// Number of 32-bit registers of a lane that are spilled: stored to local memory once, and loaded once.
+    pub spilled_registers: u64,
 }
 
 impl StepWork {

@@ -10,4 +10,6 @@ pub use access::{SharedAccess, plan_shared_access};
 pub use access_kind::{AccessKind, SegmentBit};
 pub use conflicts::{BankConflicts, BankModel, ConflictError, count_bank_conflicts};
 pub(super) use global::in_order as load_order;
-pub use global::{AxisStride, GlobalAccess, GlobalAddress, GlobalTensor, find_coalesced_layout, plan_global_access};
+pub use global::{
+    AxisStride, GlobalAccess, GlobalAddress, GlobalTensor, LINE_BYTES, find_coalesced_layout, plan_global_access,
+};
