@@ -17,6 +17,7 @@ use super::predicted::{blocks, registers_per_lane};
 use super::registers::RegisterPressure;
 use super::solved::Solved;
 use crate::LaunchConfig;
+use crate::dot_plan::is_smem_operand;
 use crate::graph::{Access, Kind};
 use crate::memory::{descriptor_tensor, moved_bits};
 use crate::op_costs::OpCosts;
