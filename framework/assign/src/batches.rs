@@ -22,9 +22,9 @@ impl Batches {
     }
 }
 
-/// Plans the MMA of one matrix by all warps. For a batch of `count` matrices (`None` without a batch axis), plans it by
-/// the fewest warps with which the same instruction still applies and operands stay in registers; groups of warps then
-/// multiply different matrices.
+/// Plans the MMA of one matrix by all warps. For a batch of `count` matrices (`None` without a batch axis), divides the
+/// warps into as many groups as possible and returns the plan of one group, if it has the same instruction and its
+/// operands are in registers; the groups then multiply different matrices.
 pub(super) fn warp_partition(
     problem: &MmaProblem,
     count: Option<u64>,

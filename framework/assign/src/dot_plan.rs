@@ -1,7 +1,7 @@
 //! Dots: the MMA problem that a `tt.dot` states, and the operand layouts of its plan.
 //!
 //! The MMA problem follows from the program alone, and the planner returns one plan for it. So lowering computes the
-//! same plan again, with the layouts that the operands have.
+//! same plan again, and the operands already have the layouts of this plan.
 
 use super::LaunchConfig;
 use super::batches::{Batches, extend_axis, extend_over_batches, warp_partition};
@@ -116,8 +116,8 @@ pub fn plan_dot(body: &Body, op: Op, config: &LaunchConfig<'_>) -> Result<DotPla
 /// Returns the MMA problem of a `tt.dot` or `tt.dot_scaled`, for one matrix of a batch.
 ///
 /// # Errors
-/// [`MmaError::Impossible`] if the operands do not have two or three axes, if no MMA has their types, or if the
-/// attribute with the warp partition is malformed.
+/// [`MmaError::Impossible`] if the accumulator has fewer than two axes, if operand A has another number of axes than
+/// the accumulator, if no MMA has the element types, or if the attribute with the warp partition is malformed.
 pub fn mma_problem(body: &Body, op: Op, lanes: u32, warps: u32) -> Result<MmaProblem, MmaError> {
     let shape = |group: &str| body.operand(op, group).and_then(|value| body.ty(value).shape()).unwrap_or_default();
     let (a, c) = (shape("a"), shape("c"));
@@ -253,7 +253,7 @@ fn batches(body: &Body, op: Op) -> Option<u64> {
 pub enum DotTensor {
     /// Operand A (0) or B (1).
     Operand(usize),
-    /// The scales of operand A (0) or B (1): one row per row of A or column of B.
+    /// The scales of operand A (0) or B (1): a matrix with one row for each row of A, or for each column of B.
     Scale(usize),
     /// The accumulator.
     Accumulator,

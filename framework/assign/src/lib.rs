@@ -31,7 +31,8 @@ mod state;
 mod strategy;
 pub mod synthesis;
 
-/// Assumed trip count of a loop whose bounds are not constant.
+/// Assumed trip count of a loop: of every loop in layout assignment, and of loops with an unknown trip count in the
+/// performance model of synthesis.
 const LOOP_WEIGHT: u64 = 8;
 
 pub use assign::{AssignedModule, assign_layouts};

@@ -18,11 +18,12 @@ use super::state::State;
 /// Max number of sweeps of the local search; a sweep tries steps at all graph nodes once.
 const SWEEPS: usize = 8;
 /// Max number of local-search steps for each graph node, on average: the search stops after this number times the
-/// number of nodes.
+/// number of nodes, plus [`FEW`] steps.
 const STEPS: usize = 200;
 /// Max number of suggested layouts for tensors of one shape.
 const SUGGESTIONS: usize = 6;
-/// Max number of combinations of keys (one chosen layout for each node) that are compared exhaustively.
+/// Max number of combinations of keys (one chosen layout for each node) that are compared exhaustively; if there are
+/// more, the result of the sweeps is taken.
 const FEW: usize = 4096;
 
 /// The choices of neighbours that follow a node, in the order of the search: those that change few nodes first.

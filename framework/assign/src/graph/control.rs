@@ -27,7 +27,8 @@ impl Builder<'_, '_> {
     }
 
     /// Adds a node that gives one layout to `values`, which carry the same elements (such as a loop's result and
-    /// iteration argument). The operands `sources`, from which the elements come, are required in this layout.
+    /// iteration argument); each has its assumed number of executions. The operands `sources` (operation and operand
+    /// index), from which the elements come, are required in this layout.
     fn add_carried(
         &mut self,
         op: Op,

@@ -135,8 +135,10 @@ impl Builder<'_, '_> {
         Ok(())
     }
 
-    /// Returns the max number of elements that one access through the operation's tensor descriptor covers. It is
-    /// `u64::MAX` for targets with bulk tensor copies, which handle the bounds of the tensor themselves.
+    /// Returns the max number of consecutive elements that one access through the operation's tensor descriptor covers:
+    /// 1 for `tt.descriptor_reduce`. If the target has no bulk tensor copies, an access of `tt.descriptor_load` or
+    /// `tt.descriptor_store` covers only elements that are all in bounds or all out of bounds. All other accesses are
+    /// unlimited (`u64::MAX`).
     fn together(&self, op: Op) -> u64 {
         let is_box = |operand: &Operand| matches!(operand, Operand::Box(_));
         let rows = self.config.context.instructions;

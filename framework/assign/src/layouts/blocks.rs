@@ -6,8 +6,8 @@ use tilewright_plan::movement::{GlobalTensor, MovementError, find_coalesced_layo
 use crate::LaunchConfig;
 use crate::layouts::{canonical_order, coordinates};
 
-/// The division of a tensor among the blocks of a cluster. Each bit of a block's index adds these coordinates, one for
-/// each axis; a bit whose coordinates are all zero numbers replicas.
+/// The division of a tensor among the blocks of a cluster: for each bit of a block's index, one coordinate for each
+/// axis, which the bit adds to the coordinates of the block's elements. A bit with only zeros numbers replicas.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct BlockDivision(Vec<Vec<u64>>);
 

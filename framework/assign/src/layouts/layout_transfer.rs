@@ -27,9 +27,9 @@ pub enum LayoutTransfer {
     ReduceToOne(Vec<usize>),
     /// Appends an axis of size 2; a new lowest register bit is the index along it (`tt.join`).
     Paired,
-    /// Takes one half of a tensor along its last axis, which has size 2 (`tt.split`). A register bit must be the index
-    /// along this axis; if a lane or warp bit is, the result is that of the layout in which the lowest register bit has
-    /// taken the place of this bit.
+    /// Takes one half of a tensor along its last axis, which has size 2 (`tt.split`). The register bit that is the
+    /// index along this axis is removed. If a lane or warp bit is the index instead, the lowest register bit takes its
+    /// place in the result.
     Unpaired,
     /// Doubles the size of an axis; a new highest register bit selects the upper half.
     Stacked(usize),

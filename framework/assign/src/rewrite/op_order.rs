@@ -1,8 +1,8 @@
 //! Order of operations: clones of a rematerialized operation take its position, conversions are placed before their
 //! first use.
 //!
-//! So loads are issued before the conversion of an earlier load's value waits for it. The conversions for one operation
-//! are adjacent, so that they can share barriers. A conversion never moves into a loop or a branch.
+//! So later loads are issued before a conversion waits for the value of an earlier load. The conversions for one
+//! operation are adjacent, so that they can share barriers. A conversion never moves into a loop or a branch.
 
 use std::collections::BTreeSet;
 

@@ -30,7 +30,8 @@ impl BlockResources {
     }
 }
 
-/// The decision for one loop: the loads that are prefetched (`staged`), and their report.
+/// The decision for one loop: the loads that are prefetched and the number of stages (`staged`), and their report
+/// (`line`).
 pub(super) struct LoopDecision {
     pub staged: PipelinedLoop,
     pub line: LoopReport,
@@ -121,9 +122,9 @@ impl PipelinePlanner<'_> {
         LoopDecision { staged, line }
     }
 
-    /// Chooses the MMA operands that are stored to shared memory before the loop. A layout must exist that the MMA can
-    /// read there, and `available`, from which their bytes are subtracted, must have shared memory for it. Adds them to
-    /// the report `line`.
+    /// Chooses the MMA operands that are stored to shared memory before the loop: those with a shared-memory layout
+    /// that the MMA can read and that fits into `available`. Subtracts their bytes from `available` and adds the
+    /// operands to the report `line`.
     fn choose_stored_operands(
         &self,
         of: &LoadLoop,

@@ -137,8 +137,8 @@ impl PipelinePlanner<'_> {
         }
     }
 
-    /// Returns a load whose value stays in registers as one whose buffer a layout conversion reads, if the conversion
-    /// is the only use of the value.
+    /// Returns the load with its buffer's reader changed from registers to the layout conversion that uses the value.
+    /// `None` if the value does not stay in registers, or if a conversion in the same iteration is not its only use.
     fn converted_load(&self, load: &PrefetchableLoad) -> Option<PrefetchableLoad> {
         let body = self.body;
         let ops = body.walk(body.root());
@@ -280,8 +280,8 @@ impl PipelinePlanner<'_> {
         is_async.then_some((solution, bytes))
     }
 
-    /// Returns how many bytes, from a lane's first register on, are contiguous in both registers and global memory, and
-    /// share one mask value.
+    /// Returns the number of bytes, from a lane's first register on, that are contiguous in both registers and global
+    /// memory and have one mask value.
     fn together(&self, pointers: Value, mask: Option<Value>, register_layout: &LinearLayout, bits: u32) -> u64 {
         let bytes = u64::from(bits / 8).max(1);
         let Some(info) = self.axis_info.get(pointers) else { return bytes };

@@ -18,8 +18,8 @@ pub struct LoopReport {
     pub name: String,
     /// The source line of the loop; `None` if the program gives none.
     pub source: Option<SourceLocation>,
-    /// Number of buffers of each asynchronous copy. It is two if all loads go through registers, and one if nothing is
-    /// prefetched.
+    /// Number of stages, which is the number of buffers of each prefetch by copies. It is two if all prefetched loads
+    /// go through registers, and one if nothing is prefetched.
     pub stages: u32,
     /// Bytes of shared memory of all buffers of the loop.
     pub bytes: u64,

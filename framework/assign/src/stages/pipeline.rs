@@ -18,7 +18,8 @@ use tilewright_tile::{Attribute, Body, Function, Op};
 const NUM_STAGES: &str = "tt.num_stages";
 
 /// Pipelines the loops of an assigned module. `stages` is the max number of stages; `None` takes the loop's attribute,
-/// else the target's value. One stage disables prefetching; loads through registers always have two buffers.
+/// else the target's value. One stage disables prefetching. A prefetch through registers has two buffers in shared
+/// memory, whatever the number of stages.
 ///
 /// # Errors
 /// [`EngineError::Program`] if the program cannot be rewritten with the chosen prefetches.

@@ -162,7 +162,8 @@ fn is_as_good(one: &MmaCost, other: &MmaCost) -> bool {
 
 /// Plans an MMA by the instruction `atom` with `width` contiguous K elements in a lane. Returns the cost, and for each
 /// operand whether it is read from shared memory. `lies` is true for each operand that the program stores there. `None`
-/// if the instruction must read an operand from shared memory that is not stored there.
+/// if there is no plan, if the instruction reads an operand from shared memory that is not stored there, or if it reads
+/// such an operand in several chunks of K.
 fn plan_in_shared(
     problem: &MmaProblem,
     atom: &str,

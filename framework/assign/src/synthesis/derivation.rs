@@ -49,7 +49,7 @@ pub struct DotLine {
     /// Number of contiguous elements along N (columns) that a lane holds; `None` if neither the program nor the search
     /// fixes it.
     pub n_width: Option<u64>,
-    /// Cycles that a block takes for one execution of the dot.
+    /// Estimated cycles of a compute unit for one execution of the dot by a block.
     pub cycles: f64,
     /// The layouts of operand A, operand B and the accumulator.
     pub layouts: [String; 3],
@@ -120,7 +120,8 @@ pub struct MemoryLine {
     /// The constraint of all accesses together: the layout in CuTe notation, with variables for the strides that no
     /// access determines. `None` if the hardware fixes the layout.
     pub term: Option<String>,
-    /// The price of all accesses in shared-memory wavefronts, weighted by assumed executions.
+    /// The price of the tensor's layout, in shared-memory wavefronts of one warp: the sum over all accesses of the
+    /// assumed number of executions times the sum of wavefronts and price of issue.
     pub price: f64,
     /// Bytes of all buffers of the tensor.
     pub bytes: u64,
@@ -146,7 +147,7 @@ pub struct AccessLine {
     pub issued: u64,
     /// Number of shared-memory wavefronts of a warp in one execution of the access.
     pub wavefronts: u64,
-    /// Lower bound of these wavefronts over all layouts of the tensor.
+    /// Lower bound of `wavefronts` over all layouts of the tensor.
     pub least: u64,
     /// Number of wavefronts, of those in one execution, that are due to bank conflicts.
     pub excess: u64,

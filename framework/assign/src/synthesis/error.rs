@@ -33,7 +33,7 @@ pub enum SynthesisError {
     Memory {
         /// Name of the tensor in the program's text.
         tensor: String,
-        /// The accesses that require different layouts.
+        /// The reason, such as the accesses whose required layouts exclude each other.
         source: Box<memory::MemorySynthesisError>,
     },
     /// A copy names an instruction that cannot implement it; its author's fault.

@@ -25,8 +25,8 @@ use tilewright_tile::{Body, Function, Op, Value};
 pub struct LaunchSpec {
     /// The grid and the integer arguments.
     pub values: LaunchValues,
-    /// Bytes of all buffers that the launch accesses; `None` if unknown. Device memory transfers each byte once, the
-    /// last-level cache each access.
+    /// Bytes of all buffers that the launch accesses; `None` if unknown. The model assumes that device memory transfers
+    /// each of these bytes once, and that the last-level cache serves every access.
     pub buffer_bytes: Option<u64>,
 }
 

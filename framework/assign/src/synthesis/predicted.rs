@@ -27,8 +27,8 @@ pub(super) fn blocks(config: &LaunchConfig<'_>, launched: Option<u64>, steps: Ve
     }
 }
 
-/// Returns a lower bound of the predicted cycles of every program that contains this work; each entry is the work of
-/// one execution and the number of executions. `launched` is the number of blocks, as in [`blocks`]. The bound holds
+/// Returns a lower bound of the predicted cycles of every program that contains `work`; each entry is the work of one
+/// execution and the number of executions. `launched` is the number of blocks, as in [`blocks`]. The bound holds
 /// because predictions are monotonic.
 pub(super) fn cycle_lower_bound(
     work: &[(StepWork, u64)],

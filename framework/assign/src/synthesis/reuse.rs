@@ -17,7 +17,7 @@ use tilewright_tile::{Block, Body, Op, TileType, Value, ValueOrigin};
 struct GlobalAccess {
     /// Bytes that a block accesses.
     bytes: f64,
-    /// Number of indices of the block, of all on which accesses depend, that change the accessed address.
+    /// Number of indices of the block on which the accessed address depends.
     indices: usize,
 }
 

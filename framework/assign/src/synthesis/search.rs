@@ -1,4 +1,5 @@
-//! Depth-first search of the tree of choices; then choices are tried that change no layout.
+//! Depth-first search of the tree of choices; then a search of the choices for each loop: stages, overlapped MMAs, bulk
+//! tensor copies and a producer warp.
 
 use super::leaf::Leaf;
 use super::model::StepWork;
@@ -193,8 +194,8 @@ impl Search<'_, '_> {
         }
     }
 
-    /// Solves the best leaf (complete choice) again with this number of stages in a loop, with and without MMAs that
-    /// overlap with the next iteration, which change no layout. Returns whether one of these leaves is faster.
+    /// Solves the best leaf (complete choice) again with this number of stages in a loop, once without and, if
+    /// possible, once with MMAs that overlap with the next iteration. Returns whether one of the new leaves is faster.
     fn try_stages(&mut self, open: &Staged, stages: u32) -> bool {
         let Some((leaf, choices)) = &self.best else { return false };
         let (can_overlap, before) = (leaf.can_overlap(&open.of) && stages > 2, leaf.prediction.cycles);

@@ -1,9 +1,9 @@
-//! Counts the work of the blocks of a solved program for the performance model, from the plans of data movement and
+//! Counts the work of a thread block of a solved program for the performance model, from the plans of data movement and
 //! dots.
 //!
 //! A loop counts by its trip count if that is constant or follows from the launch, else by [`crate::LOOP_WEIGHT`].
-//! Block barriers are those of the program, and those that order accesses of a tensor in shared memory after writes or
-//! before overwrites.
+//! Counted block barriers are the barriers of the program, and the barriers that lowering inserts between a write to a
+//! tensor in shared memory and a later read (RAW), or between a read and the next write (WAR).
 
 use std::collections::HashMap;
 use tilewright_tile::op::name::{scf, tt, ttg, tw};

@@ -55,8 +55,9 @@ pub struct SharedLayoutSolution {
     pub fixed_layout: Option<String>,
     /// Solution of each access, in the order of the accesses in the problem.
     pub served: Vec<AccessSolution>,
-    /// The price of the layout in shared-memory wavefronts: weighted wavefronts of all accesses plus the price of
-    /// issuing them.
+    /// The price of the layout, in shared-memory wavefronts of one warp; lower is better. It is the sum over all
+    /// accesses of the access's weight (its assumed number of executions) times the sum of its wavefronts and its price
+    /// of issue.
     pub price: f64,
     /// Number of search nodes: partial choices of alternatives that were visited.
     pub nodes: usize,

@@ -7,8 +7,8 @@ use tilewright_plan::cost::{CACHE_RATIO, DEVICE_MEMORY_SHARE, REQUEST_BYTES};
 use tilewright_plan::movement::LINE_BYTES;
 use tilewright_target::{TargetDescription, Throughput};
 
-/// The share of the time of all other pipes and latencies that the busiest pipe does not hide. It is an assumption:
-/// between programs with equal busiest pipes, the one with less other work is faster.
+/// The share of the time of all other pipes and latencies that is added to the time of the busiest pipe, which hides
+/// the rest. The value is assumed; it makes the program with less other work faster if the busiest pipes are equal.
 const NOT_HIDDEN: f64 = 1.0 / 16.0;
 
 /// Cycles for which the work of a block occupies the pipes of a compute unit.

@@ -88,8 +88,9 @@ pub struct ModelBlock {
     pub registers: u64,
     /// Number of bytes of shared memory that a block takes.
     pub shared_bytes: u64,
-    /// Bytes of global memory that the launch accesses, each counted once however often it is accessed; device memory
-    /// transfers these, and the last-level cache all. `None`: device memory transfers all.
+    /// Bytes of global memory that the launch accesses, each counted once however often it is accessed. Device memory
+    /// is assumed to transfer these bytes only, and the last-level cache to serve all accesses. `None` if unknown;
+    /// device memory is then assumed to serve all accesses.
     pub distinct_bytes: Option<u64>,
     /// The steps that each block executes.
     pub steps: Vec<ModelStep>,

@@ -8,8 +8,9 @@ use super::{LocatedAccessor, Memory, Source, Tile, TileStats};
 use tilewright_layout::f2::{Columns, Subspace, multiply};
 use tilewright_target::TargetDescription;
 
-/// Max number of tried choices of the register bits that select the slot (contiguous memory at one address) of an
-/// access.
+/// Max number of sets of register bits that are compared as the selectors of an instruction's slots (a slot is the
+/// contiguous memory at one address that a lane provides), in addition to the default set. The search then stops and
+/// returns the best set so far.
 const MOST_CHOICES: usize = 512;
 
 /// Bytes of a register.
