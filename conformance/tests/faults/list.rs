@@ -436,7 +436,7 @@ fn kernels() -> Vec<Fault> {
             Put("compare f_lt", "f_lt", "f_le"),
             FLOATS,
             "kernels/device/floats",
-            "buffer",
+            "instructions were executed",
         ),
         fault(
             "stores are not masked",
@@ -516,7 +516,13 @@ fn texts() -> Vec<Fault> {
             "kernels/device/floats",
             "buffer",
         ),
-        fault("`neg` is `abs`", Put("neg.f32", "neg", "abs"), FLOATS, "kernels/device/floats", "buffer"),
+        fault(
+            "`neg` is `abs`",
+            Put("neg.f32", "neg", "abs"),
+            FLOATS,
+            "kernels/device/floats",
+            "instructions were executed",
+        ),
         fault("`ldmatrix` does not transpose", Put("ldmatrix", ".trans", ""), DOT_CASES, "dot/device", ""),
         fault(
             "`mma` has another type",

@@ -216,7 +216,9 @@ impl Search<'_, '_> {
     /// Solves the best leaf (complete choice) again with a single buffer for each tensor of a loop, which lanes refill
     /// from registers.
     fn try_single_buffer(&mut self, open: &Staged) {
-        let Some((_, choices)) = self.best.as_ref().filter(|_| open.stages.contains(&2)) else { return };
+        // A program that states the number of buffers gets that number. Without task mapping, copies keep their layouts.
+        let is_open = self.options.task_mapping && open.stages.contains(&1) && open.stages.contains(&2);
+        let Some((_, choices)) = self.best.as_ref().filter(|_| is_open) else { return };
         let mut choices = self.tree.with_stages(choices, &open.of, 2).with_single_buffer(&open.of);
         choices.overlapped_mmas.remove(&open.of.op);
         self.size.nodes += 1;

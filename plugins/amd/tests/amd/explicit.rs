@@ -4,7 +4,7 @@ use crate::targets::target;
 use tilewright_assign::synthesis::SynthesisOptions;
 use tilewright_vendor_testkit::explicit;
 use tilewright_vendor_testkit::explicit::tiles::{tiles_table, usual_tiles};
-use tilewright_vendor_testkit::explicit::{MIXED, PROGRAMS, is_inside, kept, solved, table};
+use tilewright_vendor_testkit::explicit::{MIXED, PROGRAMS, case, executed, is_inside, kept, solved, table};
 
 /// Checks that each program computes its expected results (`solved` reports failures) with the minimum number of
 /// wavefronts.
@@ -48,12 +48,15 @@ fn branches_that_are_cut_would_not_have_been_better() {
 }
 
 /// Checks loops with asynchronous copies, which write to consecutive addresses, so the lanes fetch elements in swizzled
-/// order. There are no bank conflicts, each iteration has one barrier, and no copy is a store.
+/// order. There are no bank conflicts, each iteration has one barrier, and no copy is a store. The programs state two
+/// buffers; without that, the search refills one buffer from registers.
 #[test]
 fn lanes_fetch_what_a_swizzle_wants() {
     let target = target("mi300x");
     for (name, iterations) in [("explicit_int4", 4), ("explicit_int1", 2)] {
-        let found = solved(&target, name, SynthesisOptions::default());
+        let (case, text) = case(name);
+        let text = text.replace("tw.shared_tensor :", "tw.shared_tensor {stages = 2 : i32} :");
+        let found = executed(&target, &case, &text, SynthesisOptions::default());
         let copies = found.derivation.memories.iter().flat_map(|memory| &memory.accesses);
         for copy in copies.filter(|access| access.operation != "ttg.local_load") {
             assert_eq!(copy.instruction.as_deref(), Some("global_load_lds_dword"), "{name}: {}", found.derivation);
@@ -99,8 +102,9 @@ fn the_page_has_what_was_found() {
     kept("amd", &table(&[("mi300x", &target)]));
 }
 
-/// Checks the usual tiles: all have a program in the shared memory of the target, and prefetch. CDNA 3 keeps one buffer
-/// and refills it from registers, since two buffers of large tiles do not fit 64 KiB.
+/// Checks the usual tiles: each has a program that fits the shared memory of the target; its loop prefetches, or several
+/// blocks are resident and hide each other's latency. CDNA 3 keeps one buffer and refills it from registers, since two
+/// buffers of large tiles do not fit 64 KiB.
 #[test]
 fn usual_tiles_have_the_choices_of_an_expert() {
     let (mi300x, mi355x) = (target("mi300x"), target("mi355x"));
@@ -108,7 +112,8 @@ fn usual_tiles_have_the_choices_of_an_expert() {
     for choice in mi300x.iter().chain(&mi355x) {
         let derivation = choice.derivation.as_ref().unwrap_or_else(|error| panic!("{:?}: {error}", choice.tile));
         assert!(derivation.dots[0].instruction.starts_with("v_mfma"), "{:?}: {derivation}", choice.tile);
-        assert!(derivation.loops[0].stages > 1, "{:?}: {derivation}", choice.tile);
+        let hides_latency = derivation.loops[0].stages > 1 || derivation.prediction.resident > 1;
+        assert!(hides_latency, "{:?}: {derivation}", choice.tile);
     }
     kept("tiles-amd", &tiles_table(&[("mi300x", &mi300x), ("mi355x", &mi355x)]));
 }

@@ -317,8 +317,9 @@ fn interleaved_weights_are_loaded_as_they_lie() {
     }
 }
 
-/// Checks the usual tiles: the instruction that an expert takes, several stages, and no refusal of a tile whose
-/// accumulator fits the registers of a lane (255, and 128x256 in 32 bits takes 256 of them by four warps).
+/// Checks the usual tiles: the instruction that an expert takes; several stages, or several resident blocks that hide the
+/// latency of each other's copies; no rejection of a tile whose accumulator fits the registers of a lane (255, and
+/// 128x256 in 32 bits takes 256 of them by four warps).
 #[test]
 fn usual_tiles_have_the_choices_of_an_expert() {
     let (a100, h100) = (target("a100"), target("h100"));
@@ -332,7 +333,7 @@ fn usual_tiles_have_the_choices_of_an_expert() {
         assert!(derivation.dots[0].instruction.starts_with("wgmma"), "{:?}: {derivation}", choice.tile);
     }
     for derivation in a100.iter().chain(&h100).filter_map(|choice| choice.derivation.as_ref().ok()) {
-        assert!(derivation.loops[0].stages > 1, "{derivation}");
+        assert!(derivation.loops[0].stages > 1 || derivation.prediction.resident > 1, "{derivation}");
     }
     kept("tiles-nvidia", &tiles_table(&[("a100", &a100), ("h100", &h100)]));
 }

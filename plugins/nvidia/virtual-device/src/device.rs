@@ -29,8 +29,9 @@ struct Loaded {
     variables: Vec<u64>,
 }
 
-/// Maximum number of instructions that all warps of a launch may execute together; a launch that needs more faults.
-const MOST_STEPS: u64 = 1 << 32;
+/// Maximum number of instructions that all warps of a launch may execute together; a launch that needs more faults. The
+/// kernels of the test programs execute a few million; an endless loop ends within seconds.
+const MOST_STEPS: u64 = 1 << 26;
 
 impl VirtualDevice {
     /// Creates the virtual device of a target; `instructions` is the target's instruction table.
