@@ -1,5 +1,6 @@
 //! Compiles long programs to assembly, and measures the CPU seconds of each stage and the peak memory of the process,
-//! by the number of operations. Each number runs in a process of its own, since peak memory is counted per process.
+//! for several lengths (numbers of operations). Each length is compiled in a process of its own, since peak memory is
+//! counted per process.
 
 #![allow(missing_docs)]
 

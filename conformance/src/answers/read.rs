@@ -120,9 +120,10 @@ fn families(spec: &FamilySpec) -> Vec<String> {
     std::iter::once(spec.name.clone()).chain(inner.flat_map(families)).collect()
 }
 
-/// The known answers of the CuTe reference file. Each entry of `cases` has one correct answer. For an entry of
-/// `known_divergences`, the answer of one of CuTe's implementations is correct, or of none; some hard compositions have
-/// no result.
+/// The known answers of the CuTe reference file. Each entry of `cases` has one correct answer. On an entry of
+/// `known_divergences`, CuTe's implementations disagree; if one of them reports an error (`cpp_agrees` is `error`), an
+/// error is accepted too. `composition_admissibility` has compositions with a table of their exact values; for some, no
+/// layout has these values.
 #[derive(Deserialize)]
 struct CuteFile {
     cases: Vec<Json>,

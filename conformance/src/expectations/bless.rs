@@ -52,7 +52,8 @@ fn list(written: &mut ExpectationsFile, list: List) -> &mut Vec<ExpectationsFile
     }
 }
 
-/// Whether a result agrees with the entry that matches it; every status agrees with the entry of a flaky case.
+/// Whether a result, judged by the entry that matches it, does not fail the run. With the entry of a flake, both a
+/// flaky and a passing result agree.
 fn entry_matches(entry: &Entry, result: &CaseResult) -> bool {
     let status = super::verdict(Some(entry), result).0;
     !status.is_failure()

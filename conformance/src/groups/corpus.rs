@@ -30,7 +30,8 @@ type LayoutKey = (usize, &'static [u64], String);
 /// A tensor, and the layouts for it that a caller requested by name.
 pub(super) type TensorWithLayouts = (CaseTensor, Vec<NamedLayout>);
 
-/// Selects tensors for the subjects of a group, another part of the candidates for each; see [`Context::some_of`].
+/// Selects tensors for the subjects of a group (such as pairs of layouts): a different part of the candidates for each
+/// subject; see [`Context::some_of`].
 pub(super) struct Sampler<'a> {
     context: &'a Context,
     subject: usize,
@@ -161,8 +162,7 @@ impl LayoutCorpus {
         self.candidates(expected).any(|(_, shape)| keep(shape))
     }
 
-    /// Returns every pair of an index in the list of numbers of warps and a shape that all layouts named in `expected`
-    /// accept.
+    /// Returns all pairs (index of a number of warps, tensor shape) that every layout named in `expected` accepts.
     fn candidates(&self, expected: &[&str]) -> impl Iterator<Item = (usize, &'static [u64])> {
         let of_warps = |(at, &(setting, _)): (usize, &(Setting, _))| {
             let found = self.find(at, expected).unwrap_or_default();

@@ -23,7 +23,8 @@ pub struct Gathers;
 /// Size of the result along the axis, for cases whose result has another size than the source.
 const INDEX_COUNT: u64 = 32;
 
-/// Max price of a gather that is run, in shared-memory wavefronts and shuffles of a warp; larger ones take too long.
+/// Max price of a gather that is run, in shared-memory wavefronts of a warp ([`GatherPlan::expected_price`]). Cases
+/// above it are skipped, since they take too long.
 const MAX_PRICE: f64 = 8192.0;
 
 /// A gather. Case names spell it `blocked-rows-by-blocked-cols/axis1/f16/64x128/w4`, with `axis1-to-32` if the result

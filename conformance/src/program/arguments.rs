@@ -104,7 +104,7 @@ pub(super) struct Reporting {
     #[arg(long, value_name = "FORMAT", value_enum, default_value = "human")]
     pub(super) message_format: MessageFormat,
     /// Lists of unsupported cases, expected failures and flakes, each with its reason. Such a case that is on no list
-    /// then fails the run, and so does a listed case that passes.
+    /// then fails the run, and so does a case that passes although it is listed as unsupported or failing.
     #[arg(long, value_name = "FILE")]
     pub(super) baseline: Option<PathBuf>,
     /// Write the lists of known deviations with which this run passes, instead of failing.

@@ -27,7 +27,7 @@ struct Claim {
     /// Names of the devices on which cases ran.
     devices: BTreeSet<String>,
     levels: BTreeMap<Level, Count>,
-    /// For each reason, the number of mandatory cases that are unsupported.
+    /// For each reason, the number of mandatory cases that are unsupported for this reason.
     unsupported: BTreeMap<String, usize>,
     /// For each case that contradicts the claim, the reason why.
     against: BTreeMap<String, String>,

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Max depth of nested locations, so that no text exhausts the stack.
+/// Max depth of nested locations, so that no text exhausts the stack; a deeper text gives no location.
 const MAX_NESTING: usize = 128;
 
 /// A line of a source file, and the calls through which the kernel reaches it.

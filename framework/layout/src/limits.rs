@@ -4,5 +4,5 @@
 /// valid too: their cost depends on bits only.
 pub const MAX_TENSOR_BITS: u32 = 20;
 
-/// Deepest nesting of tuples in CuTe layouts, so that no input exhausts the stack.
+/// Maximum nesting depth of tuples in CuTe layouts, so that no input exhausts the stack; deeper nesting is an error.
 pub const MAX_DEPTH: usize = 32;

@@ -35,10 +35,10 @@ pub(super) fn remainder<'p>(x: Real<'p>, y: Real<'p>, natives: Natives) -> Real<
     x.is_unordered(y).select(f64::NAN, result)
 }
 
-/// Returns `rest`, which is at least `base`, minus a multiple of `base`: less than `base` if the quotient has at most
-/// `fraction - 4` bits. Otherwise the multiple is one of `base` times a power of two, by which the quotient has so many
-/// bits. Its error is then below 1/4, so its nearest integer is the truncated quotient or one more, and the difference
-/// is exact.
+/// Returns the remainder of `rest`, which is at least `base`, by `base` times a power of two. The power is 1 if the
+/// quotient of `rest` and `base` has at most `fraction - 4` bits; otherwise it is the one that leaves the quotient that
+/// many bits, so that the caller must call again. The quotient's error is then below 1/4: its nearest integer is the
+/// truncated quotient or one more, and the difference is exact.
 fn less_multiple<'p>(rest: Real<'p>, base: Real<'p>, natives: Natives) -> Real<'p> {
     let formula = rest.formula;
     let fraction = formula.fraction();

@@ -28,7 +28,8 @@ pub trait Target: Send + Sync {
     /// until [`Target::read_instructions`] is called, as [`Registry::target`](crate::Registry::target) does.
     fn instructions(&self) -> &[Instruction];
 
-    /// Reads the instruction table from the plugin, unless it has been read already or is in this program anyway.
+    /// Reads the instruction table from the plugin, so that [`Target::instructions`] returns it. Does nothing if the
+    /// table has been read already, or if the target is linked into this program.
     ///
     /// # Errors
     /// [`FactoryError::Failed`] if the plugin's answer is invalid.

@@ -13,7 +13,8 @@ use tilewright_layout::FamilySet;
 use tilewright_layout::families::Neutral;
 use tilewright_tile::text::SizedText;
 
-/// Max number of size combinations of one program for which layouts are synthesized.
+/// Max number of size combinations of one program for which layouts are synthesized; further ones are not tried
+/// ([`ChosenSizes::left_out`]).
 const MOST: usize = 64;
 
 /// The chosen tile sizes, and the program's text with these sizes.

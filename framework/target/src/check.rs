@@ -13,8 +13,9 @@ use super::{
     ShuffleKind, ShufflePrimitive, TargetDescription, TensorMemory, Throughput,
 };
 
-/// Maximum number of lanes in a warp that a description may state. This bound and the next four keep arithmetic and
-/// tables small; they lie far above any hardware.
+/// Maximum number of lanes in a warp that a description may state. This bound and the next four (banks, bytes of a bank
+/// word, bits of an access, rows or columns of tensor memory) keep arithmetic and tables small; they lie far above any
+/// hardware.
 const MOST_LANES: u32 = 1024;
 const MOST_BANKS: u32 = 1024;
 const MOST_BANK_BYTES: u32 = 1024;

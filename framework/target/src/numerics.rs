@@ -61,8 +61,8 @@ pub enum Summation {
     /// rounded down, `fraction` bits below the greatest exponent of the group's products, and both are added. Before
     /// the addition to the running sum, the group's sum is rounded down at `fraction_of_sum` bits, and the running sum
     /// at `fraction` bits, below the greatest exponent of the group's products and the running sum. If `interleaved`, a
-    /// running sum whose exponent lies further below that than `fraction + 1` counts as zero. The total is rounded to
-    /// nearest even.
+    /// running sum whose exponent lies more than `fraction + 1` below this greatest exponent counts as zero. The total
+    /// is rounded to nearest even.
     Floored {
         /// Number of products along K in a group.
         group: u32,

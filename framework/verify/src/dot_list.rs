@@ -2,9 +2,9 @@
 //!
 //! The pairs of types, and the number of cases of each, are those of Table 5 of "Linear Layouts" (2025), which does not
 //! state the shapes. The shapes here: the 125 combinations of 8, 16, 32, 64 and 128 along M, N and K are ordered such
-//! that every five consecutive shapes have each size once along each axis. Each pair takes consecutive shapes from this
-//! order, and uses each shape for both operand orders: 392 shapes, so that every shape occurs at least three times,
-//! including shapes smaller than the tile of some instruction.
+//! that every five consecutive shapes have each size once along each axis. Each pair of types takes the next shapes of
+//! this order, cyclically, and uses each shape for both operand orders. The 784 cases so take 392 shapes: each of the
+//! 125 shapes occurs at least three times, also those smaller than the tile of some instruction.
 
 use std::fmt;
 

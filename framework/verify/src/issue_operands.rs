@@ -14,7 +14,7 @@ pub(super) struct IssueOperands {
     pub(super) contents: Vec<Vec<u8>>,
     /// Index of the kernel parameter whose buffer receives the result.
     pub(super) answer: usize,
-    /// Expected fields of the result: each with register and lane, first bit, width, and expected bits.
+    /// Expected fields of the result: the bits of the elements that the instruction must write.
     pub(super) expected: Vec<ExpectedField>,
 }
 

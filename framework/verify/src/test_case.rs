@@ -175,7 +175,8 @@ impl TestCase {
         self
     }
 
-    /// Makes the test compare every expected buffer bit by bit, including NaNs: the emulator produces one NaN only.
+    /// Makes the test compare every expected buffer byte by byte, including NaNs. Only for the emulator, which always
+    /// produces the same NaN; hardware may produce others.
     #[must_use]
     pub fn with_exact_bits(mut self) -> Self {
         for TestBuffer { content, .. } in &mut self.launch.buffers {

@@ -4,8 +4,9 @@
 //!     executed TARGET CASES [FOLDER]
 //!
 //! Without a folder, the cases are compiled here. A folder has the PTX of another compiler in `NAME.ptx`, and facts
-//! that the PTX does not state in `NAME.launch.json`: `warps`, `shared_bytes`, and `scratch_bytes`, a list of the bytes
-//! for each program of the scratch buffers that follow the arguments (`machine_code_beside_triton.py` writes both).
+//! that the PTX does not state in `NAME.launch.json`: `warps`, `shared_bytes`, and `scratch_bytes`: for each scratch
+//! buffer that follows the arguments, its number of bytes per program of the grid (`machine_code_beside_triton.py`
+//! writes both files).
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -67,7 +68,8 @@ fn compile(case: &ProgramCase, target: &dyn Target) -> Result<BuiltCase, Failure
 struct ForeignLaunch {
     warps: u32,
     shared_bytes: u64,
-    /// For each scratch buffer that the kernel takes after the arguments of the function: its bytes for each program.
+    /// For each scratch buffer that the kernel takes after the arguments of the function: its number of bytes per
+    /// program of the grid.
     scratch_bytes: Vec<u64>,
 }
 

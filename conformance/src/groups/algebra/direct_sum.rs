@@ -75,7 +75,9 @@ fn direct_sum_elements(inner: &LinearLayout, outer: &LinearLayout, sum: &LinearL
     Ok((0..1u64 << sum.ins().bits()).map(element).collect())
 }
 
-/// The number of bits that a dim has in a direct sum and in each of the two parts.
+/// The bits of one dim in the packed coordinates of a direct sum and of its two parts. `at`, `low` and `high` are the
+/// index of the dim's first bit in the sum, the inner part and the outer part; `low_bits` and `high_bits` are its
+/// number of bits in the parts.
 struct DimBits {
     at: u32,
     low: u32,

@@ -5,8 +5,8 @@ use tilewright_layout::{Dim, LinearLayout, Space};
 use super::super::law::{LawResult, require};
 use super::{elements, expect_layout, maps};
 
-/// Checks that composing with an identity and adding the empty layout change nothing, and that each position is mapped
-/// to the xor of its bases.
+/// Checks that composition with an identity and the direct sum with the empty layout change nothing, and that each
+/// position is mapped to the xor of its bases.
 pub(super) fn identity(layout: &LinearLayout) -> LawResult {
     let images = elements(layout)?;
     for (position, &element) in images.iter().enumerate() {

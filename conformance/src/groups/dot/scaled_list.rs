@@ -1,8 +1,8 @@
 //! The list of dots with block scales that are checked.
 //!
-//! The pairs of operand types are: every two formats of OCP Microscaling with scales of both, of either one and of
-//! none; each format with and without scales against `f16` and `bf16`; `e2m1` with scales of `ue4m3` against itself and
-//! against `f16` and `bf16`.
+//! The pairs of operand types are: every two formats of OCP Microscaling, with scales on both operands, on either one,
+//! or on none; each format with and without scales against `f16` and `bf16`; `e2m1` with scales of `ue4m3` against
+//! itself and against `f16` and `bf16`.
 //!
 //! The shapes are the 125 combinations of 4, 16, 32, 64 and 128 for M, N and K, including sizes below every tile and
 //! below a block of scales. They are ordered so that any five consecutive shapes have each size once for each of M, N

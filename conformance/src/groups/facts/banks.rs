@@ -29,7 +29,7 @@ impl Banks {
         })
     }
 
-    /// Counts the wavefronts of accesses of `bytes` bytes each at these addresses.
+    /// Counts the wavefronts of a warp's access: lane `i` accesses `bytes` bytes at the byte address `addresses[i]`.
     fn count(&self, addresses: &[u64], bytes: u64) -> u64 {
         let mut left: BTreeSet<u64> = (0..addresses.len() as u64).collect();
         let mut total = 0;

@@ -2,8 +2,8 @@
 //! each point (such as a shape) of a figure is a case, checked on the emulator for correct results with the planned
 //! wavefronts and shuffles, and timed on devices.
 //!
-//! - `transpose` (Figure 2): tiles of 8-bit elements from rows to columns through swizzled shared memory, against rows
-//!   padded by a vector.
+//! - `transpose` (Figure 2): tiles of 8-bit elements from rows to columns through swizzled shared memory, against
+//!   shared memory with each row padded by one vector (the elements of one access).
 //! - `product` (Figure 6): dots of a scaled `e2m1` operand, with K permuted in memory, against memory in order.
 //! - `conversion` (Figure 7): conversions within warps by shuffles, against shared memory.
 //! - `gather` (Figure 8): gathers along axes within a warp by shuffles, against shared memory.

@@ -26,7 +26,7 @@ const WARPS: u32 = 4;
 enum MovementKind {
     /// A conversion from lanes that hold parts of rows to lanes that hold parts of columns.
     Transpose,
-    /// A conversion between layouts whose warps hold the same elements.
+    /// A conversion within warps: each warp holds the same elements in both layouts.
     Convert,
     /// A gather along the first axis, which lies within warps.
     Gather,

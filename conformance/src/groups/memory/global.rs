@@ -29,8 +29,8 @@ pub enum KnownStrides {
     RunTimePitch,
     /// The tensor has no gaps, but its first element is only aligned to the element's width.
     Unaligned,
-    /// The tensor has no gaps; about three quarters of the first axis exist, and the rest is masked off, in complete
-    /// vectors.
+    /// The tensor has no gaps; about three quarters of the first axis exist, and the rest is masked off. The limit is
+    /// at a vector's boundary, so that no access is masked in part.
     Masked,
 }
 

@@ -49,7 +49,7 @@ named_enum! {
     pub enum MemoryScope {
         /// The lanes of one block.
         Block = "block",
-        /// All blocks of the device.
+        /// The lanes of all blocks of the device.
         Device = "device",
         /// The lanes of the device, of other devices, and the host.
         System = "system",

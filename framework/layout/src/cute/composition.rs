@@ -9,7 +9,8 @@ use super::coalesce::coalesce_modes;
 use super::layout::value_at;
 use super::{CuteError, CuteLayout, CuteMode, IntTuple, TupleView};
 
-/// Maximum number of points at which a result is checked if strides and sizes do not decide whether it is exact.
+/// Maximum number of points at which a result is checked if strides and sizes do not decide whether it is exact; a
+/// result with more points is rejected as [`CuteError::TooManyPoints`].
 pub(super) const MOST_POINTS: u64 = 1 << 20;
 
 const NAME: &str = "composition";

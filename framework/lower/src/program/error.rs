@@ -9,7 +9,8 @@ use tilewright_plan::movement::MovementError;
 use tilewright_tile::{Body, BuildError, Op};
 
 /// Max number of operations of a kernel. Each operation counts once, even if a loop executes it many times; a math
-/// function counts as its expansion on the target. Real programs have some thousands.
+/// function counts as its expansion on the target. A larger kernel is rejected ([`Reason::TooLarge`]); real programs
+/// have some thousands.
 pub const MOST_OPERATIONS: u64 = 1 << 18;
 
 /// The error of an operation that cannot be lowered, with the reason.

@@ -49,8 +49,9 @@ pub(super) struct Lowering<'a> {
     pub tensor_copies: TensorCopies,
     /// The warp groups (the warps of each partition) of a program with warp specialization.
     pub groups: Groups,
-    /// The different stores to shared memory, each identified by its index here: the layout of the stored tensor, and
-    /// the layout of the memory. Stores with one index write each byte by the same thread.
+    /// For each different kind of store to shared memory, the layout of the stored tensor and the layout of the memory.
+    /// Two stores with the same entry write a given byte by the same thread; [`Self::writer`] returns the index of a
+    /// store's entry.
     writers: Vec<(Arc<LinearLayout>, MemoryLayout)>,
     /// The first index in `writers` for stores of the current warp group.
     first_writer: usize,

@@ -1,12 +1,13 @@
-//! Constant differences between the registers of a tensor of pointers or integers, by axis information ([`AxisInfo`]). A
-//! loop carries one of the registers that differ by constants, and accesses have the differences as constant offsets.
+//! Constant differences between the registers of a tensor of pointers or integers, by axis information ([`AxisInfo`]).
+//! Of registers that differ by constants, a loop carries only one, and the accesses through the others have the
+//! difference as their constant offset.
 
 use tilewright_kernel::{Binary, Builder, Type, Value};
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_tile::axis_info::{AxisInfo, IndexBit};
 
-/// For each register of a tensor, the index of the register from which it differs by a constant, its source, and the
-/// constant to add to the source's value.
+/// For each register of a tensor, its source (the index of a register from which it differs by a constant, perhaps its
+/// own index) and the constant to add to the source's value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct RegisterDifferences(Vec<(usize, i64)>);
 

@@ -1,8 +1,9 @@
 //! Limits the size of a kernel.
 //!
 //! A tensor becomes one value for each register of its layout, so a short program can become millions of operations,
-//! for which code generators take hours. A kernel may have [`MOST_OPERATIONS`]; an operation that exceeds the limit is
-//! rejected. Dots, whose size is the product of their operands' sizes, are checked before they are lowered.
+//! for which code generators take hours. A kernel may have [`MOST_OPERATIONS`]; the operation that exceeds the limit is
+//! rejected after it is lowered. A dot, which grows with M, N and K, is checked before, by the number of instructions
+//! that its plan issues.
 
 use tilewright_kernel::{Element, MathFunction};
 use tilewright_math as math;

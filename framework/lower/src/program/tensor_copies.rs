@@ -2,7 +2,8 @@
 //! the program's pointers, one lane issues the copy, and the copied bytes are counted at an mbarrier.
 //!
 //! Tensor maps are parameters of the kernel, so they are found before any operation is lowered: `tw.derived_tensor_map`
-//! names a pointer and strides, and a tensor descriptor also sizes, which are arguments of the function or constants.
+//! has a pointer and strides as operands, a tensor descriptor also sizes; all are arguments of the function or
+//! constants.
 
 use std::collections::HashMap;
 use tilewright_tile::op::name::tw;

@@ -14,7 +14,8 @@ use super::uses::{RegionId, Uses};
 /// as accesses of their whole buffer.
 const MAX_ITERATIONS: usize = 16;
 
-/// Max number of statements that the search for redundant barriers visits.
+/// Max number of statements that the search for redundant barriers may visit (barriers times statements of the kernel);
+/// with more, all barriers that were found are inserted.
 const MAX_STATEMENTS: usize = 1 << 20;
 
 /// Inserts block barriers. A barrier is needed before a buffer's first use if a buffer that overlaps it (or the buffer

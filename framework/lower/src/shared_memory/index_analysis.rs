@@ -12,7 +12,7 @@ use tilewright_kernel::{Binary, Cast, Compare, Kernel, Op, Region, Statement, Ty
 
 use super::index_form::{Atom, IndexForm};
 
-/// Max number of operations that the analysis follows from one value.
+/// Max number of operations that the analysis follows from one value; a value beyond counts as unknown.
 const MAX_STEPS: u32 = 256;
 
 /// Max divisor of the remainder by which a carried counter wraps around; greater ones are not recognized.

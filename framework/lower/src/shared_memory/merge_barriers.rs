@@ -11,7 +11,8 @@ use tilewright_kernel::{Kernel, MemorySpace, Op, Region, Scope, Statement, Type,
 use super::annotations::Accesses;
 use super::uses::{Buffers, Uses};
 
-/// Max number of statements between two barriers that may be merged; keeps the pass linear.
+/// Max number of statements between two barriers that may be merged; barriers farther apart stay, which keeps the pass
+/// linear.
 const FAR: usize = 4096;
 
 /// Removes barriers that an earlier barrier can replace. Accesses of the program's own tensors are not moved across

@@ -1,5 +1,5 @@
-//! Casts that only some targets have instructions for: between 8-bit floating-point formats and wider types, of vectors,
-//! of integers to `bf16`, and toward zero.
+//! Casts of scalars and vectors that only some targets have instructions for: between 8-bit floating-point formats and
+//! wider types, of integers to `bf16`, and of `f32` to 16-bit types toward zero.
 
 use tilewright_kernel::{Builder, Cast, Element, Type, Value};
 use tilewright_target::{Format, TargetDescription};
@@ -13,7 +13,8 @@ const ELEMENTS: usize = 4;
 const WIDE: [Element; 3] = [Element::F16, Element::F32, Element::Bf16];
 
 /// The set of casts for which a target has instructions, among those that not every target has: between 8-bit
-/// floating-point formats and wider types, of 32-bit integers to `bf16`, and toward zero. All others are computed by arithmetic.
+/// floating-point formats and wider types, of 32-bit integers to `bf16`, and of `f32` to 16-bit types toward zero. A
+/// cast that is not in the set is computed by arithmetic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct NativeCasts {
     /// A bit set: the bit `WIDE.len() * cast + wide` is set if the target has the cast. The cast is an index into

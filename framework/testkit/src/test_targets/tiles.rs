@@ -14,7 +14,8 @@ pub enum Source {
 }
 use Source::{Byte, Lane};
 
-/// An invented move instruction. Each lane may address one memory segment; the bits say which byte each lane gets.
+/// An invented move instruction: each lane gives the address of at most one memory segment, and receives bytes of the
+/// segments. `in_segment` and `segments` state which byte each lane receives.
 #[derive(Debug, Clone, Copy)]
 pub struct Tile {
     pub name: &'static str,

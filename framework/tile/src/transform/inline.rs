@@ -9,7 +9,7 @@ use super::{Rewritten, violation};
 use crate::op::Dialects;
 use crate::{Attribute, Function, Op, TileModule, TileViolation};
 
-/// Maximum number of operations of a function after inlining.
+/// Maximum number of operations of a function after inlining; more are an error at the call.
 const MOST_OPERATIONS: usize = 1 << 20;
 
 /// Inlines all calls of a module's entry functions; the result has only these functions.

@@ -20,7 +20,7 @@ use crate::{Attribute, BuildError, Op, Operation, Region, TileType, Value, Value
 /// The exit that stands for the end of the region; other exits are block indices.
 const END: usize = i32::MAX as usize;
 
-/// Maximum nesting depth of `scf.if` operations.
+/// Maximum nesting depth of `scf.if` operations; deeper nesting is an error at the branch.
 const MOST_DEPTH: usize = 256;
 
 /// The exits of a piece of structured code: the later blocks that control may reach next.

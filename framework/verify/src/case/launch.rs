@@ -19,8 +19,9 @@ pub struct CaseRun {
 }
 
 impl ProgramCase {
-    /// Runs a kernel on the emulator over the whole grid, and compares the buffers. Every program (of the grid) is a
-    /// cluster of the kernel's number of blocks. Buffers are at distant addresses, aligned to 256 bytes.
+    /// Runs a kernel on the emulator over the whole grid, and compares the buffers. A cluster of as many blocks as the
+    /// kernel has (`kernel.launch.blocks`) executes each program of the grid. Buffers are at distant addresses, aligned
+    /// to 256 bytes.
     ///
     /// # Errors
     /// [`CheckFailure`] if the kernel takes other arguments, or does not complete.
@@ -40,8 +41,8 @@ impl ProgramCase {
         Ok(TestCase::new(kernel, grid, arguments, self.buffers.clone()))
     }
 
-    /// Returns the number of blocks along the three axes of the grid; along axis 0, each program is a cluster of
-    /// blocks. An error if the number exceeds 32 bits.
+    /// Returns the number of blocks along the three axes of the grid: as many as programs, but along x multiplied by
+    /// the blocks of a program's cluster. An error if that number exceeds 32 bits.
     fn blocks(&self, kernel: &Kernel) -> Result<[u32; 3], String> {
         let [x, y, z] = self.grid;
         let of_program = kernel.launch.blocks;

@@ -34,8 +34,8 @@ impl CaseRunError {
 }
 
 impl ProgramCase {
-    /// Compiles `text`, a variant of the case's program; warps and stages are the case's if the options leave them
-    /// open.
+    /// Compiles `text`, a variant of the case's program. If the options do not set warps or stages, those of the case
+    /// are used.
     ///
     /// # Errors
     /// [`ProgramError`] if the text is no valid program, or cannot be compiled for the target.

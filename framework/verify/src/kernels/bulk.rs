@@ -21,9 +21,10 @@ pub enum Bulk<'a> {
 /// A synchronization error that is built into a kernel on purpose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BulkFlaw {
-    /// Nothing waits for the copy.
+    /// The kernel does not wait for the copy.
     NoWait,
-    /// The mbarrier phase expects no bytes.
+    /// The mbarrier phase expects no bytes of the copy (no `expect_tx`), so it does not complete as the copy does: too
+    /// early or never.
     NothingExpected,
     /// The wait is for the mbarrier's previous phase.
     OtherPhase,

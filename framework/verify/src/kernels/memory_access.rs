@@ -11,8 +11,8 @@ use super::copy_pipeline::thread_index;
 /// Builds a kernel that reads a row-major tensor into the layout `registers`, stores it to shared memory by `access`,
 /// and copies shared memory to the output.
 ///
-/// Parameters are pointers to global memory: the tensor; for each linear offset of the memory the physical offset in
-/// bytes, as `i32`; the output, one element for each linear offset.
+/// Parameters are pointers to global memory: the tensor; a table with the physical offset in bytes (`i32`) of each
+/// linear offset of the memory layout; the output, one element for each linear offset.
 ///
 /// # Errors
 /// [`MovementError::ElementBits`] if no element has this width.
@@ -36,8 +36,8 @@ pub fn store_kernel(
 /// Builds a kernel that fills shared memory, loads it by `access`, and writes the registers as
 /// [`tilewright_lower::conversion_kernel`] does.
 ///
-/// Parameters are pointers to global memory: the elements by linear offset; for each linear offset the physical offset
-/// in bytes, as `i32`; the registers.
+/// Parameters are pointers to global memory: the elements by linear offset of the memory layout; a table with the
+/// physical offset in bytes (`i32`) of each linear offset; the output for the registers.
 ///
 /// # Errors
 /// [`MovementError::ElementBits`] if no element has this width.

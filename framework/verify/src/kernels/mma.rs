@@ -15,7 +15,7 @@ use tilewright_lower::registers::{memory_integer, row_major_addresses};
 /// `b` (K x N), `scale_a` (M x blocks of K) and `scale_b` (N x blocks of K) of operands with scales, `c` (M x N) if it
 /// accumulates, and `d` (M x N), all row-major without gaps. Elements narrower than a byte are packed along K, the
 /// first in the low bits, except that elements of six bits take a byte each; then `b` is column-major. The kernel
-/// processes one chunk of K at a time, several in a loop.
+/// processes one chunk of K at a time, in a loop if there are several.
 ///
 /// # Errors
 /// [`MovementError`] if operands cannot be loaded, or if the target does not support a layout.

@@ -13,12 +13,12 @@ use super::memory_access::read_out;
 /// Builds a kernel that copies row-major tensors, contiguous in global memory, to a ring of shared buffers, and writes
 /// out the contents of each buffer.
 ///
-/// Parameters are pointers to global memory: the tensors; for each linear offset of the memory the physical offset in
-/// bytes, as `i32`; the output, one element for each linear offset of each tensor.
+/// Parameters are pointers to global memory: the tensors; a table with the physical offset in bytes (`i32`) of each
+/// linear offset of the memory layout; the output, one element for each linear offset of each tensor.
 ///
 /// # Errors
-/// [`MovementError::ElementBits`] if no element has this width; [`MovementError::Memory`] for fewer tensors than
-/// buffers, or none.
+/// [`MovementError::ElementBits`] if no element has this width; [`MovementError::Memory`] if the pipeline has fewer
+/// tensors than buffers, or no buffer.
 pub fn pointer_copy_kernel(
     copy: &AsyncCopyPlan,
     memory: &MemoryLayout,

@@ -17,8 +17,8 @@ use super::copy_pipeline::{CopyPipeline, OmittedSync, Ring, each_index, each_ste
 /// memory for each tile, in memory order.
 ///
 /// # Errors
-/// [`MovementError::ElementBits`] if no element has this width; [`MovementError::Memory`] for fewer tiles than buffers,
-/// or none.
+/// [`MovementError::ElementBits`] if no element has this width; [`MovementError::Memory`] if the pipeline has fewer
+/// tiles than buffers, or no buffer.
 pub fn tensor_copy_kernel(
     copy: &TensorCopy,
     memory: &MemoryLayout,
@@ -147,8 +147,9 @@ impl Pipeline<'_> {
         self.copy.emit(builder, buffer, source, mbarrier);
     }
 
-    /// Emits the thread's iterations over the elements of a tile's buffer; `act` gets an element's address in the
-    /// shared buffer and in the global memory for the contents.
+    /// Emits a loop that distributes the elements of a tile's buffer over the threads. `act` gets the element type, the
+    /// element's addresses in the shared buffer and in the global memory for its contents, and a predicate if some
+    /// threads have no element.
     fn each_element(
         &self,
         builder: &mut Builder,

@@ -13,11 +13,12 @@ use crate::expected_counts::{ExpectedCounts, PlannedSectors};
 use crate::test_case::{TestCase, input};
 
 /// Creates a test of pipelined copies of row-major tensors to shared memory. It compares every element of each tensor,
-/// and for each tensor the executed counts and the touched sectors. Reading shared memory out adds loads and barriers,
-/// and loads of the offsets.
+/// the executed counts of all copies, and the touched sectors. Shared loads and barriers are not compared, since the
+/// kernel's code that reads shared memory out adds to both.
 ///
 /// # Errors
-/// [`CheckFailure::Movement`] if no element has this width, or if the pipeline has fewer tensors than buffers, or none.
+/// [`CheckFailure::Movement`] if no element has this width, or if the pipeline has fewer tensors than buffers, or no
+/// buffer.
 pub fn shared_copy_case<'a>(
     copy: &AsyncCopyPlan,
     memory: &MemoryLayout,

@@ -11,7 +11,7 @@ use crate::test_case::{Legend, TestCase, changed, input};
 
 /// Creates a test of a copy of a tensor through registers. It compares every element of memory, including padding and
 /// elements beyond the limit, which must stay unchanged; and, without a limit, the sectors that each access touches.
-/// `planned`: whether the accesses were planned with these strides; otherwise sectors are not compared.
+/// `planned` is whether the accesses were planned with these strides; if not, sectors are not compared.
 ///
 /// # Errors
 /// [`CheckFailure::Movement`] if no element has this width.

@@ -15,11 +15,12 @@ use crate::test_case::{Legend, TestCase, changed, input};
 /// Creates a test of pipelined bulk tensor copies of tiles. It compares every element of each tile, the counts of the
 /// copying warp for each tile, and, if all tiles are inside of the tensor, the touched sectors.
 ///
-/// The tensor is `stages.tensors` tiles high along the first axis of `memory`. Tiles are adjacent; `shifted` moves
-/// their origins down by this many elements along every axis, so that some are partly outside.
+/// The tensor is `stages.tensors` tiles high along the first axis of `memory`. Tiles are adjacent. Their origins are
+/// lowered by `shifted` elements along every axis, so that some tiles are partly outside of the tensor.
 ///
 /// # Errors
-/// [`CheckFailure::Movement`] if no element has this width, or if the pipeline has fewer tiles than buffers, or none.
+/// [`CheckFailure::Movement`] if no element has this width, or if the pipeline has fewer tiles than buffers, or no
+/// buffer.
 pub fn tensor_copy_case<'a>(
     copy: &TensorCopy,
     memory: &MemoryLayout,

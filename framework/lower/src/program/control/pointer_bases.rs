@@ -15,10 +15,12 @@ use super::super::scalar::add_elements;
 use super::pointer_sum::{Offset, PointerSum, Term};
 
 /// Least number of pointers in a loop argument for which the loop carries a base instead. Fewer pointers take few
-/// registers, and a loop moves them while it waits for loads, whereas it computes sums before the loads.
+/// registers. A loop adds the step to carried pointers while it waits for loads, but must add the offsets to a base
+/// before it issues the loads.
 const LEAST_POINTERS: usize = 16;
 
-/// Least ratio of the registers of the pointers to the registers of their sum (base and offsets).
+/// Least ratio of the registers that the carried pointers would take to the registers that base and offsets take; with
+/// a smaller ratio, the loop carries the pointers.
 const LEAST_GAIN: usize = 2;
 
 /// Number of 32-bit registers that a pointer takes.
@@ -102,8 +104,9 @@ impl Lowering<'_> {
         steps_from(self.body, argument, yielded).is_some_and(|steps| steps.iter().all(is_equal))
     }
 
-    /// Returns the base that a loop carries for a value of its argument; `None` if it carries no base. The value is
-    /// the argument plus the steps of an iteration, or else the one that the loop starts with.
+    /// Returns the base that belongs to `value`, a value that the loop's argument `argument` takes; `None` if the loop
+    /// carries no base for the argument. If `value` is the argument plus steps, emits the addition of the steps to the
+    /// base; otherwise it is the initial value, with the initial base.
     pub(super) fn carried_base(&mut self, value: tile::Value, argument: tile::Value) -> Lowered<Option<Value>> {
         let Some(sum) = self.pointer_bases.get(&argument) else { return Ok(None) };
         let (mut base, bytes) = (sum.base, sum.bytes);

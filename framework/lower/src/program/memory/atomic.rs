@@ -153,12 +153,13 @@ pub(in super::super) fn store(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()
 
 const WIDE: Type = Type::Scalar(Element::I64);
 
-/// Log2 of the number of nanoseconds that one poll of memory takes from a timeout. An uncached access takes longer than
-/// this, so that no timeout expires early.
+/// Log2 of the nanoseconds of a timeout that one poll of memory counts for. An uncached access takes longer than 256
+/// ns, so no timeout expires early.
 const LOOK: u64 = 8;
 
-/// Lowers `tt.atomic_poll`: waits until memory has the expected value and returns true. With a timeout, it returns
-/// false after a number of polls, because kernels have no clock. All elements of a thread share this number.
+/// Lowers `tt.atomic_poll`: waits until memory has the expected value and returns true. With a timeout in nanoseconds,
+/// it returns false after a number of polls (the timeout over 2^[`LOOK`]), because kernels have no clock. The elements
+/// of a thread share these polls.
 pub(in super::super) fn poll(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let ordered = Ordered::of(lowering, op)?;
     let mut left = match lowering.optional(op, "timeout") {

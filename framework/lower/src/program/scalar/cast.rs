@@ -13,8 +13,8 @@ use super::{Results, Scalar, one};
 
 const WORD: Type = Type::Scalar(Element::I32);
 
-/// Casts numbers between an 8-bit floating-point type and a wider one, or toward zero, by the target's instructions.
-/// `None` if the
+/// Emits a cast by the target's instructions and returns its results: the extension of an 8-bit floating-point type,
+/// the rounding to such a type to nearest even, or the rounding of `f32` to 16 bits toward zero. `None` if the
 /// operation `name` is no such cast, or if the target has no instruction for it.
 pub(super) fn by_instructions(scalar: &mut Scalar<'_>, name: &str) -> Option<Vec<Value>> {
     let (Some(&tile::TileType::Float(from)), Some(&tile::TileType::Float(to))) =

@@ -11,7 +11,7 @@ use super::super::tensor_coordinates::{coordinates, row_major};
 use super::super::types::stored;
 
 /// Max number of elements of a constant tensor whose elements are not all equal. A chain of selects chooses among them,
-/// with one operation for each element.
+/// with one operation for each element; a constant with more elements is rejected.
 const MOST_ELEMENTS: usize = 64;
 
 /// Lowers `arith.constant`, a number or a tensor; `ub.poison` becomes zero.

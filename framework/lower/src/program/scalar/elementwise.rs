@@ -69,8 +69,8 @@ pub(crate) fn elementwise(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let mut known = packed_casts(lowering, native, operation, (&from, &to), &operands);
     let registers = 1usize << layout.in_bits(tilewright_layout::Dim::REGISTER);
     let mut results: Vec<Vec<Value>> = vec![Vec::with_capacity(registers); operation.results.len()];
-    // Elements that are equal by the axis information, such as masks of rows at a multiple of their number, are computed
-    // once.
+    // Registers whose elements are equal by the axis information, such as those of a row mask in a group of rows that
+    // the bound does not cut, are computed once.
     let info = lowering.axis_info.get(shaped).filter(|_| operation.results.len() == 1);
     let equal = RegisterDifferences::of(&layout, info);
     for register in 0..registers {

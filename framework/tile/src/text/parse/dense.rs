@@ -6,7 +6,7 @@ use crate::types::TileType;
 use crate::{Attribute, Dense};
 use tilewright_layout::text::Parsed;
 
-/// Maximum number of elements of a constant whose text lists the elements.
+/// Maximum number of elements of a constant whose text has the bytes of its elements; more are a syntax error.
 const MAX_ELEMENTS: u64 = 1 << 24;
 
 impl Parser<'_> {

@@ -6,7 +6,7 @@ use super::Parser;
 use crate::Location;
 use tilewright_layout::text::Parsed;
 
-/// Maximum length of a location's text after its aliases are replaced.
+/// Maximum length in bytes of a location's text after its aliases are replaced; a longer one is a syntax error.
 const MAX_LOCATION: usize = 1 << 16;
 
 impl<'a> Parser<'a> {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use tilewright_layout::LayoutNames;
 use tilewright_layout::text::{Cursor, Parsed};
 
-/// Maximum nesting depth of types, attributes, regions and locations together.
+/// Maximum nesting depth of types, attributes, regions and locations together; deeper nesting is a syntax error.
 const MAX_DEPTH: usize = 200;
 
 /// Parses a module with operations of `dialects`. The rules of the operations are not checked here, but by

@@ -10,7 +10,7 @@ use crate::types::{
 };
 use tilewright_layout::text::{Cursor, Parsed};
 
-/// Maximum rank of a tensor.
+/// Maximum number of axes of a tensor type; more are a syntax error.
 const MAX_RANK: usize = 64;
 
 impl<'a> Parser<'a> {
@@ -326,7 +326,7 @@ impl<'a> Parser<'a> {
 /// Types of MLIR that tile programs do not compute with.
 const OTHER_TYPES: [&str; 6] = ["none", "f80", "f128", "f8E3M4", "f8E4M3", "f8E4M3B11FNUZ"];
 
-/// Maximum length of an attribute's text after its aliases are replaced.
+/// Maximum length in bytes of an attribute's text after its aliases are replaced; a longer one is a syntax error.
 const MAX_EXPANDED: usize = 1 << 16;
 
 fn scalar(word: &str) -> Option<TileType> {

@@ -34,7 +34,7 @@ enum Step {
     Operation(char),
 }
 
-/// Maximum nesting of parentheses.
+/// Maximum nesting of parentheses; deeper nesting is a syntax error.
 const DEEPEST: usize = 32;
 
 impl Expression {

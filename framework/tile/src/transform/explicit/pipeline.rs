@@ -1,7 +1,7 @@
 //! Pipelines loops with explicit copies (Hexcute paper, Figure 2c), as a front end of the software pipeliner.
 //!
 //! A tensor has as many buffers as its loop has stages, or one if the lanes hold the tiles of the next iteration in
-//! registers. The prefetch distance is the number of stages less one, or less
+//! registers. The prefetch distance, in iterations, is the number of stages minus one; it is the number of stages minus
 //! two if MMAs are still in flight when the next iteration begins.
 
 use std::collections::HashMap;

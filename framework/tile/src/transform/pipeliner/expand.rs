@@ -12,7 +12,8 @@
 //! If MMAs of iteration i are still in flight when iteration i+1 begins, iteration i+1 waits for them at its end. There
 //! are two alternatives to refill the buffer that they have read:
 //!
-//! - Iteration i+2 refills it at its start, behind the barrier there. The prefetch distance is one less.
+//! - Iteration i+2 refills it at its start, behind the barrier there. The prefetch distance is then the number of
+//!   buffers minus two, one less than otherwise.
 //! - Iteration i+1 refills it at its end, after the wait. If a wait covers only the MMAs of the waiting thread's warps
 //!   (PTX `wgmma`), a second barrier follows the wait, and the copies follow the barrier. If a wait covers the MMAs of
 //!   all warps of the thread block (`tcgen05.mma`), no barrier is needed between wait and copies, provided that the
@@ -135,8 +136,9 @@ struct Position {
     /// The index of the buffer that this iteration fills, if the loop carries it: the buffer that the previous
     /// iteration read.
     ///
-    /// The loop carries it if there are more than two buffers and the prefetch distance is one less. Otherwise it is
-    /// `None`, and follows from the index of the buffer to read.
+    /// The loop carries it if it prefetches without a producer warp, there are more than two buffers, and the prefetch
+    /// distance is the number of buffers minus one. Otherwise it is `None`, and the index follows from the index of the
+    /// buffer to read.
     filled: Option<Value>,
     /// The parity of the phase of its buffer's mbarrier for which this iteration waits; `None` without bulk tensor
     /// copies.
