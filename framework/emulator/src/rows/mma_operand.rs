@@ -32,8 +32,11 @@ pub(super) struct SharedTile {
     shape: [u32; 3],
     memory: MemoryOperand,
     /// For each descriptor and warp that has read a tile, the located elements: a loop reads the same tiles again.
-    located: Mutex<HashMap<(u64, u32), Arc<[LocatedElement]>>>,
+    located: Mutex<LocatedTiles>,
 }
+
+/// The located elements of tiles, by matrix descriptor and warp.
+type LocatedTiles = HashMap<(u64, u32), Arc<[LocatedElement]>>;
 
 /// One element in shared memory: the address of its bytes, its index within them, and its index in the tile. In order
 /// of addresses.

@@ -10,7 +10,7 @@ use crate::source_tree::cargo;
 /// A graph of compilations as `cargo --unit-graph` prints it.
 struct UnitGraph {
     units: Vec<Value>,
-    /// What has been described already, by the index of the unit.
+    /// The descriptions so far, by the index of the unit.
     described: BTreeMap<usize, String>,
 }
 

@@ -433,7 +433,7 @@ OP
         )
     };
     let check = |program: &str, count: u32| {
-        let printed = text::print(&import(&read(program), &imports(), &all()).unwrap());
+        let printed = text::print(&import(&read(program), &imports(), &all()).expect("the program is imported"));
         assert!(printed.contains(&format!("tw.mbarrier_arrive %m, {count} ")), "{count} in\n{printed}");
     };
     for (op, count) in [
