@@ -154,7 +154,7 @@ impl Search<'_, '_> {
         cycle_lower_bound(&all, self.config, self.options.blocks).is_ok_and(|least| least >= best.prediction.cycles)
     }
 
-    /// Solves the leaf (complete choice) `choices`, with fewer stages if shared memory has no room for them.
+    /// Solves the leaf (complete choice) `choices`, with fewer stages if they do not fit shared memory.
     fn leaf_that_fits(&mut self, choices: &Choices) {
         let mut fitting = choices.clone();
         while !self.leaf(&fitting) {
@@ -281,8 +281,8 @@ impl Search<'_, '_> {
         self.refused.get_or_insert(SynthesisError::NoProducers { target });
     }
 
-    /// Solves a leaf (complete choice), and keeps it if it is the fastest. Returns false if shared memory has no room for
-    /// its tensors.
+    /// Solves a leaf (complete choice), and keeps it if it is the fastest. Returns false if its tensors do not
+    /// fit shared memory.
     fn leaf(&mut self, choices: &Choices) -> bool {
         let target = self.config.context.target;
         let (bytes, most) = (self.tree.shared_bytes(choices), u64::from(target.shared.bytes));

@@ -20,7 +20,7 @@ use tilewright_tile::{Attribute, Body, Function, Op, TileModule};
 
 /// Max number of pipeline stages that is tried if the program states none.
 const MAX_STAGES: u32 = 8;
-/// Number of pipeline stages from which the search begins, if shared memory has room for them.
+/// Number of pipeline stages from which the search begins, if their buffers fit shared memory.
 const FIRST_STAGES: u32 = 3;
 
 /// The open choices of a program, each with its alternatives, the best guess first.

@@ -198,14 +198,14 @@ impl Mma {
     fn rows(&self, sum: &FloatSummation, [a, b]: [&OperandValues; 2], indices: &[usize], before: &[u64]) -> Vec<u64> {
         let (n, k) = (self.accumulator.shape()[1], self.a.shape()[1]);
         let mut result = Vec::with_capacity(indices.len());
-        let mut sums = vec![0.0; 1 << n];
+        let mut accumulators = vec![0.0; 1 << n];
         for row in indices.chunk_by(|&one, &next| self.row_of(one) == self.row_of(next)) {
             let column = |at: usize| at & ((1 << n) - 1);
             let old = &before[result.len()..][..row.len()];
-            row.iter().zip(old).for_each(|(&at, &bits)| sums[column(at)] = sum.c.decode(bits));
+            row.iter().zip(old).for_each(|(&at, &bits)| accumulators[column(at)] = sum.c.decode(bits));
             let (of_a, of_b) = (self.row_of(row[0]) << k, self.at_b(row[0], 0) >> n << n);
-            sum.add_row(&mut sums, (a, of_a), (b, of_b), self.extent[2]);
-            result.extend(row.iter().map(|&at| sum.encoded(sums[column(at)])));
+            sum.add_row(&mut accumulators, (a, of_a), (b, of_b), self.extent[2]);
+            result.extend(row.iter().map(|&at| sum.encoded(accumulators[column(at)])));
         }
         result
     }

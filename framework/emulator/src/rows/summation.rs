@@ -137,13 +137,19 @@ impl FloatSummation {
     }
 
     /// Adds the products of one row of `a`, whose `k` elements start at an index, and of the rows of `b` from an index
-    /// on, to the running sums of that row of the result.
-    pub(super) fn add_row(&self, sums: &mut [f64], a: (&OperandValues, usize), b: (&OperandValues, usize), k: usize) {
-        let columns = sums.len();
-        let (blocks, rest) = sums.as_chunks_mut::<COLUMNS>();
+    /// on, to the accumulators of that row of the result.
+    pub(super) fn add_row(
+        &self,
+        accumulators: &mut [f64],
+        a: (&OperandValues, usize),
+        b: (&OperandValues, usize),
+        k: usize,
+    ) {
+        let columns = accumulators.len();
+        let (blocks, rest) = accumulators.as_chunks_mut::<COLUMNS>();
         let count = blocks.len();
-        for (block, sums) in blocks.iter_mut().enumerate() {
-            self.add_columns(sums, a, (b.0, b.1 + block * COLUMNS, columns), k);
+        for (block, accumulators) in blocks.iter_mut().enumerate() {
+            self.add_columns(accumulators, a, (b.0, b.1 + block * COLUMNS, columns), k);
         }
         for (at, sum) in rest.iter_mut().enumerate() {
             self.add_columns(std::array::from_mut(sum), a, (b.0, b.1 + count * COLUMNS + at, columns), k);
@@ -153,7 +159,7 @@ impl FloatSummation {
     /// As [`FloatSummation::add_row`], for `N` columns; the last number of `b` is the distance of its rows.
     fn add_columns<const N: usize>(
         &self,
-        sums: &mut [f64; N],
+        accumulators: &mut [f64; N],
         (a, of_a): (&OperandValues, usize),
         (b, of_b, stride): (&OperandValues, usize, usize),
         k: usize,
@@ -170,23 +176,29 @@ impl FloatSummation {
                 scales: std::array::from_fn(|column| scale * scales[column]),
             });
             if products.len() == group || k_at + 1 == k {
-                *sums = self.aligned(*sums, &products, fraction, kept);
+                *accumulators = self.aligned(*accumulators, &products, fraction, kept);
                 products.clear();
             }
         }
     }
 
-    /// Adds one group of finite products to the running sums of `N` columns. A sum that is infinite or NaN stays so.
-    fn aligned<const N: usize>(&self, sums: [f64; N], products: &[Products<N>], fraction: u32, kept: u32) -> [f64; N] {
+    /// Adds one group of finite products to the accumulators of `N` columns. A sum that is infinite or NaN stays so.
+    fn aligned<const N: usize>(
+        &self,
+        accumulators: [f64; N],
+        products: &[Products<N>],
+        fraction: u32,
+        kept: u32,
+    ) -> [f64; N] {
         let (least, step) = (power(MIN_EXPONENT), power(-(fraction as i32)));
         // The greatest exponent as a power of two; a zero term counts with the least exponent.
-        let mut top = sums.map(|sum| scale(sum, self.c).max(least));
+        let mut top = accumulators.map(|sum| scale(sum, self.c).max(least));
         for product in products {
             top = std::array::from_fn(|column| larger(product.scales[column], top[column]));
         }
         // The neutral element of addition is negative zero.
         let mut totals = [-0.0; N];
-        for values in products.iter().map(|product| &product.values).chain([&sums]) {
+        for values in products.iter().map(|product| &product.values).chain([&accumulators]) {
             totals = std::array::from_fn(|column| totals[column] + truncated(values[column], top[column] * step));
         }
         let narrowed = |total: f64| match self.sum {
@@ -197,7 +209,9 @@ impl FloatSummation {
             narrower => narrower.round(total),
         };
         let narrowed = totals.map(narrowed);
-        std::array::from_fn(|column| if sums[column].is_finite() { narrowed[column] } else { sums[column] })
+        std::array::from_fn(
+            |column| if accumulators[column].is_finite() { narrowed[column] } else { accumulators[column] },
+        )
     }
 
     fn floored(&self, sum: f64, group: &[[f64; 2]], fraction: u32, fraction_of_sum: u32, interleaved: bool) -> f64 {

@@ -11,7 +11,7 @@ use crate::source_tree::cargo;
 struct UnitGraph {
     units: Vec<Value>,
     /// The descriptions so far, by the index of the unit.
-    described: BTreeMap<usize, String>,
+    descriptions: BTreeMap<usize, String>,
 }
 
 impl UnitGraph {
@@ -19,13 +19,13 @@ impl UnitGraph {
     fn of(command: &[&str]) -> Self {
         let text = cargo(&[command, &["--offline", "--unit-graph", "-Zunstable-options"]].concat());
         let graph: Value = serde_json::from_str(&text).expect("JSON");
-        Self { units: graph["units"].as_array().expect("units").clone(), described: BTreeMap::new() }
+        Self { units: graph["units"].as_array().expect("units").clone(), descriptions: BTreeMap::new() }
     }
 
     /// Returns what decides whether an artifact can serve another command: package, target, features and profile of the unit
     /// and of all units that it depends on. Cargo names an artifact by a hash of the same facts.
     fn describe(&mut self, index: usize) -> String {
-        if let Some(known) = self.described.get(&index) {
+        if let Some(known) = self.descriptions.get(&index) {
             return known.clone();
         }
         let unit = self.units[index].clone();
@@ -36,7 +36,7 @@ impl UnitGraph {
         let needed: BTreeSet<String> = indices.map(|index| digest(&self.describe(index))).collect();
         let (package, target) = (&unit["pkg_id"], &unit["target"]["name"]);
         let text = format!("{package} {target} {} {} {profile:?} {needed:?}", unit["mode"], unit["features"]);
-        self.described.insert(index, text.clone());
+        self.descriptions.insert(index, text.clone());
         text
     }
 
@@ -57,7 +57,7 @@ fn digest(text: &str) -> String {
 fn build_compiles_nothing_that_test_has_compiled() {
     let tested = UnitGraph::of(&["test", "--workspace", "--no-run"]).describe_all();
     let built = UnitGraph::of(&["build"]).describe_all();
-    let again: Vec<&String> = built.difference(&tested).collect();
+    let recompiled: Vec<&String> = built.difference(&tested).collect();
     assert!(built.len() > 100, "{} compilations", built.len());
-    assert!(again.is_empty(), "{} of {} are compiled once more: {again:#?}", again.len(), built.len());
+    assert!(recompiled.is_empty(), "{} of {} are compiled once more: {recompiled:#?}", recompiled.len(), built.len());
 }

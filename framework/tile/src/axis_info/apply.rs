@@ -6,7 +6,7 @@ use super::{AxisInfo, BitStep, Range};
 use crate::{Attribute, TileType};
 
 /// Transfer functions of the analysis: each method computes the axis information of a result of type `ty`, whose
-/// elements have `bits` bits, from the axis information of the operands. The argument `of` is that of the only operand.
+/// elements have `bits` bits, from the axis information of the operands. The argument `of` belongs to the only operand.
 pub(super) struct Apply<'a> {
     pub(super) ty: &'a TileType,
     pub(super) bits: u32,

@@ -42,7 +42,7 @@ pub struct TileChoice {
 
 /// Returns the text of `docs/examples/sized_gemm.ttir` with these sizes and operands of type `element`, accumulated in
 /// 32 bits.
-fn program([m, n, k]: [u64; 3], element: &str) -> String {
+pub fn sized_gemm([m, n, k]: [u64; 3], element: &str) -> String {
     let file = shared_data::workspace().join("docs/examples/sized_gemm.ttir");
     let text = std::fs::read_to_string(file).expect("the example");
     let lines = text.lines().filter(|line| !line.starts_with("tw.")).map(|line| format!("{line}\n"));
@@ -56,7 +56,7 @@ fn program([m, n, k]: [u64; 3], element: &str) -> String {
 pub fn usual_tiles(target: &dyn Target) -> Vec<TileChoice> {
     let kinds = |tile: [u64; 3]| KINDS.into_iter().map(move |(element, warps)| (tile, element, warps));
     let solve = |(tile, element, warps): ([u64; 3], &'static str, u32)| {
-        let derivation = derived(target, &program(tile, element), warps, SynthesisOptions::default());
+        let derivation = derived(target, &sized_gemm(tile, element), warps, SynthesisOptions::default());
         TileChoice { tile, element, warps, derivation }
     };
     TILES.into_iter().flat_map(kinds).map(solve).collect()

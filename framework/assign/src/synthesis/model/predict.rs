@@ -215,7 +215,7 @@ impl ThroughputModel<'_> {
         }
     }
 
-    /// Returns the cycles in which a compute unit transfers the bytes of a block, by its share of the last-level cache
+    /// Returns the cycles that a compute unit takes to transfer the bytes of a block, by its share of the last-level cache
     /// and, unless that serves all accesses, of device memory. The cache spends time on each request, so that an access
     /// of less than a line takes longer than its bytes. Spilled registers are stored and loaded.
     fn transfer_cycles(&self, work: &StepWork) -> f64 {

@@ -88,7 +88,7 @@ fn subnormals_become_zero_in_a_tree() {
         2f32.powi(-14)
     );
     assert_eq!(sum_f16_products(aligned(8, 24), 0.0, &[(least, 1.0)]), least);
-    // A subnormal running sum, and subnormal sums.
+    // A subnormal running sum, and subnormal accumulators.
     assert_eq!(sum_f16_products(unit, f32::from_bits(1), &[(0.0, 0.0); 4]), 0.0);
     // Pairs are added first: (1 - 1) + (2^-24 + 0); in the order of K the last term would cancel the first's remainder.
     let products = [(1.0, 1.0), (2f32.powi(-12), 2f32.powi(-13)), (0.0, 0.0), (-1.0, 1.0)];
@@ -311,15 +311,18 @@ fn a_row_is_added_as_its_elements_are_one_by_one() {
         let a: Vec<u64> = (0..k).map(|_| finite()).collect();
         let b: Vec<u64> = (0..k * columns).map(|_| finite()).collect();
         let c: Vec<f32> = (0..columns).map(|column| [0.5, -0.0, f32::INFINITY, 3e38][column % 4]).collect();
-        let mut sums: Vec<f64> = c.iter().map(|&c| c.into()).collect();
+        let mut accumulators: Vec<f64> = c.iter().map(|&c| c.into()).collect();
         let (of_a, of_b) = (OperandValues::new(a.clone(), summed.a), OperandValues::new(b.clone(), summed.b));
         assert!(summed.adds_rows(&of_a, &of_b));
-        summed.add_row(&mut sums, (&of_a, 0), (&of_b, 0), k);
+        summed.add_row(&mut accumulators, (&of_a, 0), (&of_b, 0), k);
         let one_by_one = (0..columns).map(|column| {
             let operands = (0..k).map(|at| (a[at], b[at * columns + column]));
             summed.total(c[column].to_bits().into(), operands)
         });
-        assert_eq!(sums.iter().map(|&sum| summed.encoded(sum)).collect::<Vec<_>>(), one_by_one.collect::<Vec<_>>());
+        assert_eq!(
+            accumulators.iter().map(|&sum| summed.encoded(sum)).collect::<Vec<_>>(),
+            one_by_one.collect::<Vec<_>>()
+        );
     }
     let infinite = OperandValues::new(vec![0x7c00], format("f16"));
     assert!(!summed(aligned(8, 24), ["f16", "f32"], 8).adds_rows(&infinite, &infinite));

@@ -87,7 +87,7 @@ impl Lowering<'_> {
         from_memory(&mut self.builder, word, ty)
     }
 
-    /// Broadcasts a scalar from the first thread of the program, in which alone `is_first` is true, to all threads; a
+    /// Broadcasts a scalar from the first thread of the program, the only one whose `is_first` is true, to all threads; a
     /// barrier orders later reads after it. If `is_first` is `None`, there is no other thread.
     pub(super) fn of_first(&mut self, is_first: Option<Value>, value: Value) -> Value {
         if is_first.is_none() {
