@@ -4,7 +4,7 @@
 //! A [`PackIndex`] lists a pack's contents: cases, the code of each, contents of buffers before and after, predictions.
 //! [`Writer`] writes a pack; [`Pack`] reads one and validates the parts that are used; [`run_packed_case`] runs a case
 //! on a [`Device`](tilewright_plugin::Device), compares the buffers and times the kernels; [`Played`] holds the
-//! results; [`PlayCommand`] is the command line. See `docs/gpu-machines.md`.
+//! results; [`PlayCommand`] is the command line. See `docs/devices.md`.
 //!
 //! This crate may import `tilewright`, for buffers of cases and the traits of targets and devices.
 

@@ -1,8 +1,9 @@
 """Puts the results of `device/run.py` into a page, whose sentences are written by hand.
 
-    PYTHONPATH=conformance/peers python3 -m gpu.page RESULTS.json docs/results/DEVICE-DATE.md
+    PYTHONPATH=conformance/peers python3 -m gpu.page RESULTS.json docs/results/gpus.md
 
-A new page gets headings and marks for all tables; a later run replaces the lines between the marks.
+A target without tables on the page gets a section with headings and marks for all tables; a later run replaces the lines
+between the marks.
 """
 
 import json
@@ -16,13 +17,13 @@ from gpu.device_table import device_name, device_table
 from tables import put_tables
 
 # Marks of tables are names in angle brackets.
-NEW_PAGE = """# {device}, {date}
+NEW_SECTION = """## {device}, {date}
 
 <device>
 
-## Correctness
+### Correctness
 
-### The kernels
+#### The kernels
 
 <kernels>
 
@@ -30,13 +31,13 @@ NEW_PAGE = """# {device}, {date}
 
 <sanitizer>
 
-### Large programs
+#### Large programs
 
 <errors>
 
-## Times
+### Times
 
-### The kernels
+#### The kernels
 
 <events>
 
@@ -46,7 +47,7 @@ NEW_PAGE = """# {device}, {date}
 
 <best>
 
-### Large programs
+#### Large programs
 
 <large>
 
@@ -55,8 +56,8 @@ NEW_PAGE = """# {device}, {date}
 
 
 def make_tables(results: dict[str, Any]) -> dict[str, list[str]]:
-    """All tables by their marks."""
-    return {
+    """All tables by their marks, which begin with the target."""
+    tables = {
         "device": device_table(results),
         "kernels": correctness_tables.kernels_table(results),
         "wrong": correctness_tables.list_wrong(results),
@@ -69,14 +70,18 @@ def make_tables(results: dict[str, Any]) -> dict[str, list[str]]:
         "large": time_tables.large_table(results),
         "groups": time_tables.list_groups(results),
     }
+    return {f"{results['about']['target']} {name}": lines for name, lines in tables.items()}
 
 
 def main() -> None:
-    """Writes the page."""
+    """Writes the section of the results' target."""
     results, page = json.loads(pathlib.Path(sys.argv[1]).read_text()), pathlib.Path(sys.argv[2])
-    if not page.exists():
-        marked = re.sub(r"^<(\w+)>$", r"<!-- \1 -->\n<!-- end of \1 -->", NEW_PAGE, flags=re.M)
-        page.write_text(marked.format(device=device_name(results), date=results["about"]["date"]).rstrip("\n") + "\n")
+    target, date = results["about"]["target"], results["about"]["date"]
+    text = page.read_text() if page.exists() else "# Measured on GPUs\n"
+    if f"<!-- {target} device -->" not in text:
+        marks = rf"<!-- {target} \1 -->\n<!-- end of {target} \1 -->"
+        section = re.sub(r"^<(\w+)>$", marks, NEW_SECTION, flags=re.M)
+        page.write_text(f"{text}\n{section.format(device=device_name(results), date=date)}")
     put_tables(make_tables(results), True, page)
 
 

@@ -1,5 +1,5 @@
 //! The command that runs a pack (a folder that `conformance pack` wrote) on this machine's GPU. It opens the vendors'
-//! drivers at run time and links no code generator; see `docs/gpu-machines.md`.
+//! drivers at run time and links no code generator; see `docs/devices.md`.
 
 use std::process::ExitCode;
 

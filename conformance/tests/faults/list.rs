@@ -8,7 +8,7 @@ use super::liar::Lie;
 
 /// A planted fault, and the failure that the suite must report.
 pub struct Fault {
-    /// Description of the fault, for `docs/fault-injection.md`.
+    /// Description of the fault, for `docs/how-we-know.md`.
     pub name: &'static str,
     pub target: &'static str,
     pub lie: Lie,
@@ -21,7 +21,7 @@ pub struct Fault {
 }
 
 impl Fault {
-    /// Returns the component that has the fault, as a heading in `docs/fault-injection.md`.
+    /// Returns the component that has the fault, as a heading in `docs/how-we-know.md`.
     pub fn component(&self) -> &'static str {
         match self.lie {
             Lie::None => "Nothing",

@@ -3,7 +3,8 @@
 //! The suite runs as for a user, on the emulator or on the virtual device. A case about the fault must fail, in the
 //! group for the faulty component; without the fault all of these cases pass.
 //!
-//! The tests also compare `docs/fault-injection.md` with the results, or write it with `TILEWRIGHT_BLESS=1`.
+//! The tests also compare the tables of faults in `docs/how-we-know.md` with the results, or write them with
+//! `TILEWRIGHT_BLESS=1`.
 
 mod edit;
 mod liar;
@@ -155,28 +156,17 @@ fn every_fault_is_found_in_its_case() {
         .collect();
     assert!(lost.is_empty(), "{} faults are not found:\n{}", lost.len(), lost.join("\n"));
     let found: Vec<_> = results.into_values().filter_map(Result::ok).collect();
-    golden::check(&shared_data::workspace().join("docs/fault-injection.md"), &page(&faults, &found));
+    golden::check_section(&shared_data::workspace().join("docs/how-we-know.md"), "faults", &tables(&faults, &found));
 }
 
-const HEAD: &str = "# Fault injection
-
-This page shows that the conformance suite detects wrong targets. The test `conformance/tests/faults` injects one
-fault at a time into a layout of a plugin's family, an instruction of its table, the target description, a kernel
-after lowering, or the generated text. It runs the cases like a user, on the emulator or on the virtual NVIDIA device.
-A case of the injected part must fail, and all cases must pass without the fault. The test writes these tables, with
-`TILEWRIGHT_BLESS=1`.
-
-";
-
-fn page(faults: &[Fault], found: &[Found]) -> String {
-    let mut page = HEAD.to_owned();
-    let mut component = "";
+fn tables(faults: &[Fault], found: &[Found]) -> String {
+    let (mut text, mut component) = (String::new(), "");
     for (fault, found) in faults.iter().zip(found) {
         if fault.component() != component {
             component = fault.component();
             let _ = write!(
-                page,
-                "\n## {component}\n\n| fault | target | failed cases | first failure |\n|---|---|---|---|\n"
+                text,
+                "\n### {component}\n\n| fault | target | failed cases | first failure |\n|---|---|---|---|\n"
             );
         }
         let (first, verdict) = &found.failed[0];
@@ -184,7 +174,7 @@ fn page(faults: &[Fault], found: &[Found]) -> String {
         let short: String = detail.chars().take(140).collect();
         let dots = if short.len() < detail.len() { " ..." } else { "" };
         let (name, target, failed, of) = (fault.name, fault.target, found.failed.len(), found.of);
-        let _ = writeln!(page, "| {name} | {target} | {failed} of {of} | `{first}`: {short}{dots} |");
+        let _ = writeln!(text, "| {name} | {target} | {failed} of {of} | `{first}`: {short}{dots} |");
     }
-    page
+    text.trim_start().to_owned()
 }

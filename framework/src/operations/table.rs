@@ -1,5 +1,5 @@
 //! The table of operations on linear layouts. `tilewright batch`, `tilewright layout op`, the C interface and the page
-//! `docs/layout-operations.md` are made from it.
+//! `docs/layouts.md` are made from it.
 
 use serde_json::Value as Json;
 use tilewright_layout::snake_case;

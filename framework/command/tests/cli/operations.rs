@@ -542,7 +542,7 @@ fn the_page_and_the_aliases_follow_the_table() {
         let (aliases, inputs) = (aliases.join(", "), inputs.join(", "));
         page += &format!("| `{}` | {aliases} | {inputs} | {result} | `{}` |\n", operation.name, operation.rust);
     }
-    golden::check_section(&root.join("docs/layout-operations.md"), "operations", &page);
+    golden::check_section(&root.join("docs/layouts.md"), "operations", &page);
     let sources =
         ["linear", "algebra", "shape", "fit", "contiguity", "column_action", "index_arithmetic", "families/tile"];
     let source: String = sources

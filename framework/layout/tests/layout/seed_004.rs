@@ -1,5 +1,5 @@
 //! The article "Linear Layout in Triton (2)": every call that it shows, with its numbers, corrected as in
-//! docs/papers.md.
+//! docs/concepts.md.
 
 use tilewright_layout::families::Neutral;
 use tilewright_layout::{Dim, Families, Layout, LinearLayout, parse_spec};

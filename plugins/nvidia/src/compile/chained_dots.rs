@@ -3,7 +3,7 @@
 //! resident in place of two. If the kernel states two resident blocks, `ptxas` keeps within their registers.
 //!
 //! Attention of 128x128 tiles with 64 columns and eight warps on an H100: 166 us with 128 registers per lane, 205 us with
-//! 139 (`docs/results/h100-2026-11-27.md`).
+//! 139 (`docs/results/gpus.md`).
 
 use tilewright_kernel::{Kernel, Op, Queue, Region, Type};
 use tilewright_target::TargetDescription;

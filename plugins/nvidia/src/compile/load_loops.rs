@@ -3,7 +3,7 @@
 //! resident blocks, `ptxas` takes the registers that the loads need to be in flight together.
 //!
 //! Measured on an H200, kernels with the minimum take this share of the time without it: row sums 0.87, column sums
-//! 0.88, matrix by vector 0.60, MMAs on operands in registers 0.93 (`docs/results/h200-2026-11-26.md`).
+//! 0.88, matrix by vector 0.60, MMAs on operands in registers 0.93 (`docs/results/gpus.md`).
 
 use std::collections::BTreeSet;
 

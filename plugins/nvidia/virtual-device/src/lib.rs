@@ -3,7 +3,7 @@
 //! The virtual device runs PTX of this plugin or of another compiler, within the instructions that `rows` implements;
 //! an unknown instruction is an error with its name and line. All warps and lanes of all blocks execute one after
 //! another, in the same order in each run. The virtual device checks and counts the same things as the emulator of the
-//! kernel IR, but on generated code, so that the two can be compared. `docs/virtual-device.md` lists what is
+//! kernel IR, but on generated code, so that the two can be compared. `docs/devices.md` lists what is
 //! implemented, what is checked, and what is not modelled.
 //!
 //! - `text` parses PTX;
