@@ -11,7 +11,7 @@ use crate::ServingPlugin;
 
 /// The targets that a program can test.
 pub trait Targets: Send + Sync {
-    /// Returns the descriptions of the known targets, by name; opens no plugin.
+    /// Returns the descriptions of the known targets, sorted by name; opens no plugin.
     fn list(&self) -> Vec<&TargetDescription>;
 
     /// Opens a target by name, through the plugin that serves it.

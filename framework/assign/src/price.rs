@@ -42,7 +42,8 @@ struct ConversionCost {
 pub(super) struct Prices<'a> {
     config: &'a LaunchConfig<'a>,
     interner: &'a Interner,
-    /// For each node of the graph, the index of its kind; nodes of equal kinds have the same index.
+    /// For each node of the graph, the index of its [`Kind`] (the operation, with all its parameters that affect the
+    /// cost). Nodes of equal kinds have the same index, and share cache entries.
     kinds: Vec<usize>,
     conversions: RefCell<HashMap<(LayoutId, LayoutId, u32), ConversionCost>>,
     operations: RefCell<HashMap<(usize, LayoutId), f64>>,

@@ -38,7 +38,7 @@ fn patience() -> Result<Duration, CommandError> {
     })
 }
 
-/// Parses a shape written as `128x64`.
+/// Parses a shape written as `128x64`; each size must be a power of two.
 pub fn shape(text: &str) -> Result<Vec<u64>, CommandError> {
     let wrong = |what: String| CommandError::Input(format!("shape `{text}`: {what}"));
     let mut sizes = Vec::new();

@@ -1,4 +1,5 @@
-//! Layout transfers of the shape operations that keep all elements.
+//! Layout transfers (functions from the layout of one value to the layout of another) of the shape operations that keep
+//! all elements.
 
 use tilewright_layout::{Dim, LinearLayout, Space};
 use tilewright_tile::op::name::tt;

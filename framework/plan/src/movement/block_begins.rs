@@ -51,8 +51,8 @@ impl BlockOrigins {
         self.registers
     }
 
-    /// Returns the distinct blocks of a warp: for each block the first registers of all its replicas, and the
-    /// coordinates (dim0, dim1) of its origin.
+    /// Returns the distinct blocks of a warp, each as (first registers, origin). The list has the first register of the
+    /// block and of each replica of the block; the origin is (dim0, dim1).
     pub(super) fn each_register(&self) -> Vec<(Vec<u64>, [u64; 2])> {
         self.each.clone()
     }

@@ -86,7 +86,8 @@ pub(super) fn is_permutation(order: &[i64]) -> bool {
     sorted.into_iter().eq(0..order.len() as i64)
 }
 
-/// Whether bases other than zero move along one axis each, by different powers of two.
+/// Whether each nonzero basis has exactly one nonzero coordinate, which is a power of two, and no two nonzero bases are
+/// equal.
 pub(super) fn is_permutation_matrix<'a>(bases: impl IntoIterator<Item = &'a Vec<i64>>) -> bool {
     let mut seen = Vec::new();
     bases.into_iter().filter(|basis| basis.iter().any(|by| *by != 0)).all(|basis| {

@@ -158,8 +158,8 @@ impl Dialect for Amdgcn<'_> {
         if emit.launch().lanes <= 32 { Ok(low) } else { emit.call_i32("llvm.amdgcn.mbcnt.hi", &[all, low]) }
     }
 
-    /// Emits the warp's index at the start of the kernel: LLVM moves no `readfirstlane` out of a loop, nor what follows
-    /// from it.
+    /// Emits the warp's index at the start of the kernel, because LLVM moves neither `readfirstlane` nor operations on
+    /// its result out of a loop.
     fn warp<'ctx>(&self, emit: &Emitter<'_, 'ctx>) -> Result<IntValue<'ctx>, CompileError> {
         let emit = emit.at_start()?;
         let item = emit.call_i32("llvm.amdgcn.workitem.id.x", &[])?;

@@ -47,8 +47,8 @@ impl AccessRegisters {
         self.registers.count() as usize
     }
 
-    /// Returns the integer that a value of type `ty` is in the low bits of its register; `None` if it fills its
-    /// registers.
+    /// Returns the integer type of a value of type `ty` that fills only the low bits of its register; `None` if the
+    /// value fills its registers.
     fn narrow(&self, ty: Type) -> Option<Element> {
         let is_extended = self.registers == Type::Scalar(Element::I32);
         match ty.bits() {

@@ -225,7 +225,8 @@ impl Dialect for Ptx<'_> {
         Some(if stores { "llvm.loop.unroll.disable" } else { "llvm.loop.unroll.runtime.disable" })
     }
 
-    /// Emits the copy by empty inline assembly: PTX `div` and `rem` have some result for every divisor.
+    /// Copies the divisor by empty inline assembly, so that LLVM does not know its value. Any divisor is allowed, since
+    /// PTX `div` and `rem` have some result for each.
     fn opaque_divisor<'ctx>(
         &self,
         emit: &Emitter<'_, 'ctx>,

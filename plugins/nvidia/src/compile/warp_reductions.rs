@@ -19,7 +19,8 @@ const LANES: u32 = 31;
 struct Form {
     /// The suffix of `redux.sync`, such as `add.s32`.
     suffix: &'static str,
-    /// How often a step uses its value: in the shuffle, and in a binary operation or in a comparison and a select.
+    /// Number of uses of a step's value: one in the shuffle, and one in a binary operation or two in a comparison and a
+    /// select.
     uses: usize,
 }
 
@@ -136,7 +137,7 @@ fn suffix_of(op: Binary) -> Option<&'static str> {
     })
 }
 
-/// Replaces the last steps of reductions.
+/// Replaces the last step of each reduction in `found` by `redux.sync`; the other steps become unused.
 fn replace(region: &mut Region, found: &HashMap<Value, (Value, Form)>) {
     for statement in &mut region.statements {
         if let [(result, _)] = statement.results[..]
@@ -149,7 +150,8 @@ fn replace(region: &mut Region, found: &HashMap<Value, (Value, Form)>) {
     }
 }
 
-/// Removes operations of shuffled steps without uses; returns whether there were any.
+/// Removes unused operations of the kinds that steps consist of (shuffles, binary operations, comparisons, selects);
+/// returns whether there were any.
 fn remove_unused(region: &mut Region, uses: &HashMap<Value, usize>) -> bool {
     let before = region.statements.len();
     region.statements.retain(|statement| {

@@ -34,7 +34,7 @@ pub(super) struct Weigher<'a> {
 /// A layout to be compared: its kind, the order of its elements, and its padding.
 pub(super) struct Proposal<'a> {
     pub(super) kind: SharedLayoutKind,
-    /// The element of each offset bit, in coordinates of the problem.
+    /// For each offset bit, the element at the offset that has only this bit set, in coordinates of the problem.
     pub(super) columns: &'a [u64],
     pub(super) padding: &'a [Padding],
     pub(super) functor: Option<Swizzle>,

@@ -80,7 +80,7 @@ pub(crate) struct Running<'a> {
     pub(crate) pending_copies: &'a mut PendingCopies,
     /// Bulk groups of copies from shared memory, one entry for each lane.
     pub(crate) groups: &'a mut [Groups; LANES],
-    /// Ranges of shared memory that warpgroup MMAs of the warp in flight read.
+    /// Ranges of shared memory that the warp's warpgroup MMAs in flight read.
     pub(crate) reads: &'a mut Reads,
     /// Local memory of the warp: the bytes of lane 0, then those of lane 1, and so on.
     pub(crate) local: &'a mut [u8],

@@ -21,7 +21,7 @@ pub(crate) struct Tensor {
     pub(crate) box_sizes: [u64; MAX_RANK],
     pub(crate) rank: usize,
     pub(crate) element_bytes: u64,
-    /// The swizzle mode as in `CUtensorMapSwizzle`: 0 for none, then 32, 64 and 128 bytes.
+    /// The swizzle mode as in `CUtensorMapSwizzle`: 0 for none; 1, 2 and 3 for 32, 64 and 128 bytes.
     pub(crate) mode: u64,
     /// Fill byte for elements of a box that are outside of the tensor: 0, or 0xff for NaN.
     pub(crate) outside: u8,

@@ -96,8 +96,9 @@ impl Distances {
 /// the thread itself adds).
 #[derive(Debug, Clone)]
 pub(super) struct Groups {
-    /// For each bit of a register's index in its group, the register bits that it stands for and the element that these
-    /// add. The register bits are one bit, combined with bits of the group's index so that their distances cancel.
+    /// For each bit of a register's index in its group, the mask of the register bits that it stands for, and the
+    /// element that these add together. The mask has one register bit, and those register bits of the group's index
+    /// that cancel its distance.
     near: Vec<(u64, u64)>,
     /// For each bit of the group's index, its register bit, the element that this bit adds, and the distance that it
     /// adds.
