@@ -24,7 +24,7 @@ pub struct PackIndex {
     pub target: TargetDescription,
     /// The plugin that compiled the code; `None` if the program that wrote the pack had the target linked in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub plugin: Option<Maker>,
+    pub plugin: Option<PackPlugin>,
     /// The compiled code, which cases refer to by index.
     pub codes: Vec<PackedCode>,
     /// The cases of the pack, sorted by name.
@@ -36,7 +36,7 @@ pub struct PackIndex {
 
 /// The plugin that compiled a pack's code, as its manifest describes it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Maker {
+pub struct PackPlugin {
     /// The plugin's name.
     pub name: String,
     /// The plugin's version.

@@ -21,7 +21,7 @@ mod write;
 pub use command::{OpenDevices, PlayCommand};
 pub use figure::Figure;
 pub use index::{
-    File, LeftOut, Maker, PackIndex, PackedArgument, PackedBuffer, PackedCase, PackedCode, PackedExpectation,
+    File, LeftOut, PackIndex, PackPlugin, PackedArgument, PackedBuffer, PackedCase, PackedCode, PackedExpectation,
     PackedPrediction, PackedTestCase, Span, VERSION,
 };
 pub use play::run_packed_case;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Figure, Maker, PackIndex, PackedCase, PackedPrediction, Times, VERSION};
+use crate::{Figure, PackIndex, PackPlugin, PackedCase, PackedPrediction, Times, VERSION};
 
 /// The results of running a pack, with the environment that is needed to reproduce them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -25,7 +25,7 @@ pub struct Played {
     pub suite: String,
     /// The plugin that compiled the pack; `None` if the writer of the pack had the target linked in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub plugin: Option<Maker>,
+    pub plugin: Option<PackPlugin>,
     /// The date of the pack, as the user who wrote it gave it; `None` if it was not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub date: Option<String>,

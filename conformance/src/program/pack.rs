@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use conformance_pack::{Maker, OpenDevices, PackIndex, Packed, VERSION, Writer};
+use conformance_pack::{OpenDevices, PackIndex, PackPlugin, Packed, VERSION, Writer};
 use tilewright_kernel::Module;
 use tilewright_plugin::{CompileError, CompileOptions};
 
@@ -68,12 +68,13 @@ impl Suite {
 
 fn index(targets: &dyn Targets, context: &Context, date: Option<&str>) -> PackIndex {
     let target = context.target().description().clone();
-    let maker = |ServingPlugin { name, version, built_with, sha256 }| Maker { name, version, built_with, sha256 };
+    let pack_plugin =
+        |ServingPlugin { name, version, built_with, sha256 }| PackPlugin { name, version, built_with, sha256 };
     PackIndex {
         version: VERSION,
         suite: env!("CARGO_PKG_VERSION").to_owned(),
         date: date.map(str::to_owned),
-        plugin: targets.plugin(&target.name).map(maker),
+        plugin: targets.plugin(&target.name).map(pack_plugin),
         target,
         codes: Vec::new(),
         cases: Vec::new(),

@@ -146,7 +146,7 @@ fn anything() -> impl Strategy<Value = FamilyAttribute> {
 /// that `all` can build.
 ///
 /// Fails if no layout can be built: then all requests were rejected before they reached the code under test.
-pub fn ask(cases: u32, families: &'static [Signature], all: &dyn Families, check: impl Fn(&Layout)) {
+pub fn check_random_requests(cases: u32, families: &'static [Signature], all: &dyn Families, check: impl Fn(&Layout)) {
     let mut runner = TestRunner::new(Config { failure_persistence: None, ..Config::with_cases(cases) });
     let layouts = std::cell::Cell::new(0);
     let requested = runner.run(&any_family_request(families), |(spec, shape)| {

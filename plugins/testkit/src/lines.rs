@@ -58,7 +58,7 @@ pub fn instructions(assembly: &str) -> Vec<LocatedInstruction<'_>> {
 /// Results of [`check_programs`]: numbers of programs and of accesses to global memory, and accesses without the line
 /// of a memory operation.
 #[derive(Debug, Default)]
-pub struct Checked {
+pub struct LineStats {
     pub programs: usize,
     pub accesses: usize,
     /// Number of accesses without a line, because LLVM merged accesses of several lines.
@@ -70,8 +70,8 @@ pub struct Checked {
 
 /// Compiles every program with and without source locations, and checks that the code is the same. Instructions that
 /// begin with one of `accesses` must have the line of an operation that accesses memory.
-pub fn check_programs(target: &dyn Target, accesses: &[&str]) -> Checked {
-    let mut checked = Checked::default();
+pub fn check_programs(target: &dyn Target, accesses: &[&str]) -> LineStats {
+    let mut checked = LineStats::default();
     for file in ProgramCase::files(&shared_data::workspace().join("conformance/kernels")).unwrap() {
         if let Some(assembly) = check_code(target, &file) {
             checked.programs += 1;
@@ -114,7 +114,7 @@ fn check_code(target: &dyn Target, file: &Path) -> Option<String> {
     Some(with_lines)
 }
 
-fn check_accesses(file: &Path, assembly: &str, accesses: &[&str], checked: &mut Checked) {
+fn check_accesses(file: &Path, assembly: &str, accesses: &[&str], checked: &mut LineStats) {
     let text = std::fs::read_to_string(ProgramCase::read(file).unwrap().program).unwrap();
     let source: Vec<&str> = text.lines().collect();
     // In explicit-memory programs, a pipelined copy has the line of the `tw.slice` whose tile it copies.

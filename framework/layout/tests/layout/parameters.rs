@@ -68,7 +68,7 @@ const FAMILIES: [Signature; 7] = [
 
 #[test]
 fn no_parameters_panic() {
-    any_parameters::ask(4000, &FAMILIES, &Neutral, |layout| {
+    any_parameters::check_random_requests(4000, &FAMILIES, &Neutral, |layout| {
         assert!(layout.linear().is_surjective());
         if let Layout::Memory(memory) = layout {
             let last = u64::MAX.checked_shr(64 - memory.linear.in_bits(Dim::OFFSET)).unwrap_or(0);
