@@ -11,12 +11,17 @@ which is built here unless `--program` names it.
 Counts are sums over all warps of the grid: PTX instructions that are issued, by class; sectors of global memory that loads and
 stores touch; wavefronts of loads and stores in shared memory, without those of asynchronous copies and `wgmma` operands.
 
+The model's cycles are those of one compute unit that executes all blocks: the cycles of its pipes, and the issue slots of machine
+instructions. Executed machine instructions are executed PTX instructions times the machine instructions for each PTX instruction in
+the kernel's code, since `ptxas` merges instructions and removes moves.
+
 `--page` puts the tables into docs/results.md.
 """
 
 import argparse
 import json
 import pathlib
+import re
 import statistics
 import subprocess
 import sys
@@ -25,6 +30,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from case_classes import class_rows, classify
+from machine_code_beside_triton import assemble
 from record import write_record
 from tables import HERE, put_tables, row
 from triton_code import PROCESSORS, compile_by_triton
@@ -44,11 +50,22 @@ INSTRUCTIONS = (
     "float",
     "integer",
 )
+# An instruction in the text of PTX, with its guard.
+PTX_INSTRUCTION = re.compile(r"^\s*(?:@!?%\w+\s+)?[a-z][\w.:]*\s[^;{]*;|^\s*ret;", re.MULTILINE)
 # The counts that are committed.
 RECORDED = ("issued", "sectors", "wavefronts", "global", "shared", "shuffle", "barrier", "matrix", "matrix_work")
 
 
-def run_program(program: str | None, target: str, *folders: pathlib.Path) -> dict[str, Line]:
+def add_cycles(lines: dict[str, Line], folder: pathlib.Path, target: str) -> None:
+    """Adds the model's cycles to the counts; the folder has the PTX."""
+    for name, line in lines.items():
+        if counts := line.get("executed"):
+            ptx = folder / f"{name}.ptx"
+            each = assemble(ptx, target)["instructions"] / len(PTX_INSTRUCTION.findall(ptx.read_text()))
+            counts["cycles"] = round(counts.pop("pipe_cycles") + counts.pop("issue_cycles") * each)
+
+
+def run_program(program: str | None, target: str, *folders: pathlib.Path | str) -> dict[str, Line]:
     """The lines that the program `executed` prints, by case."""
     built = (
         [program] if program else ["cargo", "run", "--quiet", "--release", "-p", "tilewright-peers", "--bin", "executed", "--"]
@@ -88,7 +105,7 @@ def pair_cases(cases: pathlib.Path, own: dict[str, Line], other: dict[str, Line]
 
 def summarize(compared: dict[str, list[Pair]]) -> list[str]:
     """The table by class of kernel."""
-    names = ["issued, geometric mean", "worst"]
+    names = ["model's cycles, geometric mean", "above 1", "worst", "issued, geometric mean", "worst"]
     for metric in ("sectors", "wavefronts"):
         names += [f"{metric}, ours", "Triton's", "cases with more"]
     names += ["shuffles, ours", "Triton's", "barriers and fences, ours", "Triton's"]
@@ -113,8 +130,9 @@ def instruction_table(compared: dict[str, list[Pair]]) -> list[str]:
 
 def summary_row(target: str, kind: str, some: list[Pair]) -> str:
     """The line of one class."""
-    ratios = [pair.ratio("issued") for pair in some]
-    cells: list[object] = [f"{statistics.geometric_mean(ratios):.2f}", f"{max(ratios):.2f}"]
+    ratios, cycles = ([pair.ratio(metric) for pair in some] for metric in ("issued", "cycles"))
+    cells: list[object] = [f"{statistics.geometric_mean(cycles):.2f}", sum(ratio > 1 for ratio in cycles), f"{max(cycles):.2f}"]
+    cells += [f"{statistics.geometric_mean(ratios):.2f}", f"{max(ratios):.2f}"]
     for metric in ("sectors", "wavefronts", "shuffle", "barrier"):
         cells += [sum(pair.own[metric] for pair in some), sum(pair.other[metric] for pair in some)]
         if metric in ("sectors", "wavefronts"):
@@ -141,10 +159,14 @@ def print_worst(target: str, pairs: Iterable[Pair], number: int) -> None:
 def compare(program: str | None, target: str, cases: pathlib.Path, given: pathlib.Path | None) -> tuple[list[Pair], list[str]]:
     """The pairs of a target, and the cases that are not compared."""
     with tempfile.TemporaryDirectory() as temporary:
-        folder = (given or pathlib.Path(temporary)) / target
+        folder, emitted = (given or pathlib.Path(temporary)) / target, pathlib.Path(temporary) / "ours"
+        emitted.mkdir()
         if not given:
             compile_by_triton(target, sorted(cases.glob("*.ttir")), folder)
-        found = list(pair_cases(cases, run_program(program, target, cases), run_program(program, target, cases, folder)))
+        own, other = run_program(program, target, cases, "--emit", emitted), run_program(program, target, cases, folder)
+        add_cycles(own, emitted, target)
+        add_cycles(other, folder, target)
+        found = list(pair_cases(cases, own, other))
     return [one for one in found if isinstance(one, Pair)], [one for one in found if isinstance(one, str)]
 
 
@@ -166,6 +188,7 @@ def main() -> None:
         print_worst(target, compared[target], chosen.worst)
     tables = {
         "executed": summarize(compared),
+        "cycles above": list_above(compared, "cycles"),
         "executed, by instruction": instruction_table(compared),
         "sectors above": list_above(compared, "sectors"),
         "wavefronts above": list_above(compared, "wavefronts"),

@@ -2,11 +2,15 @@
 //! instructions issued by class, and counts of memory accesses. Every buffer must have the expected contents.
 //!
 //!     executed TARGET CASES [FOLDER]
+//!     executed TARGET CASES --emit FOLDER
 //!
-//! Without a folder, the cases are compiled here. A folder has the PTX of another compiler in `NAME.ptx`, and facts
+//! Without a folder, the cases are compiled here; `--emit` names one for their PTX. A folder has the PTX of another compiler in `NAME.ptx`, and facts
 //! that the PTX does not state in `NAME.launch.json`: `warps`, `shared_bytes`, and `scratch_bytes`: for each scratch
 //! buffer that follows the arguments, its number of bytes per program of the grid (`machine_code_beside_triton.py`
 //! writes both files).
+//!
+//! `issue_cycles` and `pipe_cycles` are the cost model's (`docs/cost-model.md`) for one compute unit that executes all
+//! blocks: the issue slots of the PTX instructions, and the cycles of all other resources. Latency does not count.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -14,10 +18,12 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tilewright::ProgramCompiler;
+use tilewright_kernel::Counts;
+use tilewright_plan::cost::{GlobalWork, WarpTime, WarpWork};
 use tilewright_plugin::{Artifact, CompileOptions, DeviceError, Emit, KernelMetadata, Payload, Target};
 use tilewright_verify::case::{CaseBuffer, CaseElement, CaseValue, Expectation, ProgramCase};
 use tilewright_verify::{CheckFailure, TestLaunch, check_launch};
-use tilewright_virtual_ptx::VirtualDevice;
+use tilewright_virtual_ptx::{LaunchReport, VirtualDevice};
 
 type Failure = Box<dyn Error>;
 
@@ -25,11 +31,12 @@ type Failure = Box<dyn Error>;
 const OPTIMISATION: u8 = 3;
 
 fn main() -> Result<(), Failure> {
-    const USAGE: &str = "usage: executed TARGET CASES [FOLDER]";
+    const USAGE: &str = "usage: executed TARGET CASES [[--emit] FOLDER]";
     let given: Vec<String> = std::env::args().skip(1).collect();
-    let (name, cases, folder) = match given.as_slice() {
-        [name, cases] => (name, cases, None),
-        [name, cases, folder] => (name, cases, Some(Path::new(folder))),
+    let (name, cases, folder, emitted) = match given.as_slice() {
+        [name, cases] => (name, cases, None, None),
+        [name, cases, folder] => (name, cases, Some(Path::new(folder)), None),
+        [name, cases, option, folder] if option == "--emit" => (name, cases, None, Some(Path::new(folder))),
         _ => return Err(USAGE.into()),
     };
     let target = tilewright_peers::target(name)?;
@@ -40,6 +47,9 @@ fn main() -> Result<(), Failure> {
             Some(folder) if !ptx_file(folder, &case).exists() => continue,
             Some(folder) => read(&case, folder),
         };
+        if let (Some(folder), Ok(built)) = (emitted, &built) {
+            std::fs::write(ptx_file(folder, &case), &built.artifact.payloads[0].bytes)?;
+        }
         println!("{}", built.map_or_else(failed, |built| execute(&built, &*target)).with_case(&case));
     }
     Ok(())
@@ -139,10 +149,46 @@ fn execute(built: &BuiltCase, target: &dyn Target) -> Line {
     // error.
     let mut device = if built.is_foreign { device.with_replicated_stores() } else { device };
     match check_launch(&built.launch, &built.artifact, &mut device) {
-        Ok(_) => Line(json!({ "executed": device.report().metrics() })),
+        Ok(_) => {
+            let report = device.report();
+            let mut counts = json!(report.metrics());
+            let cycles = model_cycles(report, target);
+            counts["issue_cycles"] = json!(cycles.issue);
+            counts["pipe_cycles"] = json!(cycles.throughput_cycles() - cycles.issue);
+            Line(json!({ "executed": counts }))
+        }
         Err(CheckFailure::Device(DeviceError::Unsupported(message))) => Line(json!({ "unsupported": message })),
         Err(error) => Line(json!({ "wrong": error.to_string() })),
     }
+}
+
+/// Returns the cycles of a compute unit that executes all warps of a launch, by the cost model without latency.
+fn model_cycles(report: &LaunchReport, target: &dyn Target) -> WarpTime {
+    let (metrics, description) = (report.metrics(), target.description());
+    let counts = Counts {
+        shuffles: metrics["shuffle"],
+        barriers: report.totals.barriers,
+        wavefronts_stored: report.totals.wavefronts_stored,
+        wavefronts_loaded: report.totals.wavefronts_loaded,
+        ..Counts::default()
+    };
+    let global = GlobalWork {
+        accesses: metrics["global"] as f64,
+        lines: 0.0,
+        loaded_sectors: report.transactions_loaded as f64,
+        stored_sectors: report.transactions_stored as f64,
+    };
+    let pipes = description.matrix.as_ref().map_or(1.0, |matrix| f64::from(matrix.pipes));
+    let matrix_cycles = |(opcode, times): (&String, &u64)| {
+        let name = opcode.replace(".satfinite", "");
+        let row = target.instructions().iter().find(|row| row.name.starts_with(&name))?;
+        Some(description.issue_cycles(row)?.cycles * *times as f64 / pipes)
+    };
+    let matrix_cycles = report.issued.iter().filter_map(matrix_cycles).sum();
+    let mut work = WarpWork { counts, global, matrix_cycles, ..WarpWork::default() };
+    // The model adds the instructions that compute addresses, which are issued ones here.
+    work.instructions = metrics["issued"] as f64 - work.issued();
+    work.time(1, description)
 }
 
 fn failed(error: Failure) -> Line {
