@@ -1,14 +1,16 @@
 //! Depth-first search of the tree of choices; then a search of the choices for each loop: stages, overlapped MMAs, bulk
 //! tensor copies and a producer warp.
 
+use super::anchors::DotCandidate;
 use super::leaf::Leaf;
 use super::model::StepWork;
 use super::predicted::cycle_lower_bound;
 use super::tree::{Staged, Tree};
 use super::{Derivation, SearchSize, SynthesisError, SynthesisOptions};
 use crate::{AssignedModule, LaunchConfig};
+use std::collections::HashMap;
 use tilewright_tile::op::name::tw;
-use tilewright_tile::transform::explicit::{Choices, Loop, Mapped};
+use tilewright_tile::transform::explicit::{Choices, DotChoice, Loop, Mapped};
 use tilewright_tile::transform::{make_captures_explicit, remove_unused};
 use tilewright_tile::{Op, TileModule};
 
@@ -53,10 +55,12 @@ pub fn synthesize(
     options: SynthesisOptions,
 ) -> Result<Synthesized, SynthesisError> {
     let tree = Tree::of(module, config, options)?;
-    let (best, first, refused, size) = (None, None, None, SearchSize::default());
+    let (best, first, refused, tried, size) = (None, None, None, Vec::new(), SearchSize::default());
     let most_leaves = options.leaves;
-    let mut search = Search { tree: &tree, module, config, options, best, first, refused, size, most_leaves };
+    let mut search = Search { tree: &tree, module, config, options, best, first, refused, tried, size, most_leaves };
     search.descend(0, &mut tree.initial_choices(), &mut Vec::new());
+    search.most_leaves = search.size.leaves.saturating_add(options.leaves);
+    search.tune_dots();
     search.most_leaves = search.size.leaves.saturating_add(options.leaves);
     search.tune_loops();
     let Search { best, first, refused, size, .. } = search;
@@ -111,6 +115,8 @@ struct Search<'s, 'm> {
     /// The error of a request in the program (such as for a producer warp) that no leaf can satisfy; `None` if there is
     /// none.
     refused: Option<SynthesisError>,
+    /// The choices for the dots of each leaf (complete choice) that was solved before the search of loops.
+    tried: Vec<HashMap<Op, DotChoice>>,
     size: SearchSize,
     /// The number of solved leaves at which the current part of the search ends.
     most_leaves: usize,
@@ -128,34 +134,76 @@ impl Search<'_, '_> {
         };
         for candidate in &group.candidates {
             decided.push(group.work(candidate, self.config));
-            if self.options.pruned && self.is_beaten(decided) {
+            if self.is_beaten(&[decided.as_slice(), &self.open_work(decided.len())].concat()) {
                 self.size.cut += 1;
             } else {
-                choices.dots.extend(group.ops.iter().map(|op| (*op, candidate.choice.clone())));
+                choices.dots.extend(group.ops.iter().map(|(op, _)| (*op, candidate.choice.clone())));
                 self.descend(level + 1, choices, decided);
             }
             decided.pop();
         }
     }
 
-    /// Whether no leaf (complete choice) below can be faster than the best leaf. This follows from a lower bound for
-    /// the work `decided`, with the cheapest alternative of each open dot.
-    fn is_beaten(&self, decided: &[(StepWork, u64)]) -> bool {
-        let Some((best, _)) = &self.best else { return false };
-        let open = self.tree.dots.iter().skip(decided.len()).filter_map(|group| {
+    /// Returns the least work of the dots whose plan is open: of all groups of the tree from `level` on.
+    fn open_work(&self, level: usize) -> Vec<(StepWork, u64)> {
+        let open = self.tree.dots.iter().skip(level).filter_map(|group| {
             let least = group.candidates.iter().min_by(|a, b| a.cost.issue_cycles.total_cmp(&b.cost.issue_cycles))?;
             // Of an open dot, only the time of the matrix units is certain.
             let (work, times) = group.work(least, self.config);
             let matrix = work.matrix_instructions as f64 * work.matrix_cycles;
             Some((StepWork { matrix_instructions: 1, matrix_cycles: matrix, ..StepWork::default() }, times))
         });
-        let sure = |&(work, times): &(StepWork, u64)| (StepWork { arithmetic: 0, ..work }, times);
-        let all: Vec<(StepWork, u64)> = decided.iter().map(sure).chain(open).collect();
-        cycle_lower_bound(&all, self.config, self.options.blocks).is_ok_and(|least| least >= best.prediction.cycles)
+        open.collect()
+    }
+
+    /// Whether no leaf (complete choice) whose dots do at least the work `dots` can be faster than the best leaf.
+    fn is_beaten(&self, dots: &[(StepWork, u64)]) -> bool {
+        let Some((best, _)) = self.best.as_ref().filter(|_| self.options.pruned) else { return false };
+        let sure: Vec<(StepWork, u64)> =
+            dots.iter().map(|&(work, times)| (StepWork { arithmetic: 0, ..work }, times)).collect();
+        cycle_lower_bound(&sure, self.config, self.options.blocks).is_ok_and(|least| least >= best.prediction.cycles)
+    }
+
+    /// Solves the best leaf (complete choice) again with each other candidate for one dot, and keeps the fastest, until
+    /// no change of one dot is faster. The dots of a group share a candidate before, but the memory of their operands,
+    /// and the operations between them, may differ.
+    fn tune_dots(&mut self) {
+        let tree = self.tree;
+        let mut before = f64::INFINITY;
+        while let Some(cycles) = self.best_cycles().filter(|cycles| *cycles < before) {
+            before = cycles;
+            for group in &tree.dots {
+                for (op, candidate) in
+                    group.ops.iter().flat_map(|(op, _)| group.candidates.iter().map(move |one| (*op, one)))
+                {
+                    self.try_candidate(op, candidate);
+                }
+            }
+        }
+    }
+
+    /// Solves the best leaf (complete choice) again with this candidate for a dot, unless it cannot be faster.
+    fn try_candidate(&mut self, dot: Op, candidate: &DotCandidate) {
+        let Some((_, best)) = &self.best else { return };
+        let mut choices = best.clone();
+        choices.dots.insert(dot, candidate.choice.clone());
+        if self.tried.contains(&choices.dots) {
+            return;
+        }
+        self.size.nodes += 1;
+        match self.is_beaten(&self.tree.dot_work(&choices, self.config)) {
+            true => self.size.cut += 1,
+            false => self.leaf_that_fits(&choices),
+        }
+    }
+
+    fn best_cycles(&self) -> Option<f64> {
+        self.best.as_ref().map(|(leaf, _)| leaf.prediction.cycles)
     }
 
     /// Solves the leaf (complete choice) `choices`, with fewer stages if they do not fit shared memory.
     fn leaf_that_fits(&mut self, choices: &Choices) {
+        self.tried.push(choices.dots.clone());
         let mut fitting = choices.clone();
         while !self.leaf(&fitting) {
             let Some(fewer) = self.tree.with_fewer_stages(&fitting) else { return };
@@ -231,11 +279,11 @@ impl Search<'_, '_> {
         let Some((mut choices, tensor_copies)) = self.boxed(of).filter(|(_, copies)| !copies.is_empty()) else {
             return false;
         };
-        let before = self.best.as_ref().map(|(leaf, _)| leaf.prediction.cycles);
+        let before = self.best_cycles();
         choices.tensor_copies.extend(tensor_copies);
         self.size.nodes += 1;
         self.leaf(&choices);
-        self.best.as_ref().map(|(leaf, _)| leaf.prediction.cycles) < before
+        self.best_cycles() < before
     }
 
     /// Returns the choices of the best leaf (complete choice), and the copies of a loop that can be bulk tensor copies,

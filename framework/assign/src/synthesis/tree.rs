@@ -46,19 +46,18 @@ pub(super) struct Staged {
     pub produced: Option<bool>,
 }
 
-/// Dots that share one plan, with the candidates for it.
+/// Dots with the same candidates.
 pub(super) struct DotGroup {
-    pub ops: Vec<Op>,
+    /// The dots, each with its number of executions.
+    pub ops: Vec<(Op, u64)>,
     pub candidates: Vec<DotCandidate>,
-    /// The sum of the numbers of executions of these dots.
-    pub execution_count: u64,
 }
 
 impl DotGroup {
     /// Returns the work of one execution by the candidate plan `dot`, and the number of executions of all dots of the
     /// group.
     pub(super) fn work(&self, dot: &DotCandidate, config: &LaunchConfig<'_>) -> (StepWork, u64) {
-        (multiplied(&dot.cost, config), self.execution_count)
+        (multiplied(&dot.cost, config), self.ops.iter().map(|(_, execution_count)| execution_count).sum())
     }
 }
 
@@ -94,6 +93,16 @@ impl Tree {
         let initial = Choices::default().with_copies(self.copies.clone());
         let stages = |open: &Staged| FIRST_STAGES.clamp(*open.stages.start(), *open.stages.end());
         self.loops.iter().fold(initial, |choices, open| choices.with_stages(open.of.op, stages(open)))
+    }
+
+    /// Returns the work of each dot by its choice, with its number of executions.
+    pub(super) fn dot_work(&self, choices: &Choices, config: &LaunchConfig<'_>) -> Vec<(StepWork, u64)> {
+        let of_dot = |group: &DotGroup, &(op, execution_count): &(Op, u64)| {
+            let choice = choices.dots.get(&op)?;
+            let candidate = group.candidates.iter().find(|candidate| candidate.choice == *choice)?;
+            Some((multiplied(&candidate.cost, config), execution_count))
+        };
+        self.dots.iter().flat_map(|group| group.ops.iter().filter_map(move |op| of_dot(group, op))).collect()
     }
 
     /// Returns the bytes of shared memory that the tensors need at least: all buffers, without padding.
@@ -150,13 +159,10 @@ fn group_dots(
         let signature = format!("{types:?} {:?}", operation.attributes);
         let execution_count = execution_count(body, axis_info, op);
         match dots.iter_mut().find(|(known, _)| *known == signature) {
-            Some((_, group)) => {
-                group.ops.push(op);
-                group.execution_count += execution_count;
-            }
+            Some((_, group)) => group.ops.push((op, execution_count)),
             None => {
                 let candidates = anchors::dot_candidates(body, op, config)?;
-                dots.push((signature, DotGroup { ops: vec![op], candidates, execution_count }));
+                dots.push((signature, DotGroup { ops: vec![(op, execution_count)], candidates }));
             }
         }
     }

@@ -15,6 +15,7 @@ use tilewright_vendor_testkit::explicit::kept;
 use tilewright_vendor_testkit::explicit::solved;
 use tilewright_vendor_testkit::explicit::table;
 use tilewright_vendor_testkit::explicit::tiles::{tiles_table, usual_tiles};
+use tilewright_verify::case::ProgramCase;
 
 #[test]
 fn no_loop_has_conflicts_of_banks() {
@@ -252,6 +253,33 @@ fn no_pinned_choice_is_better_than_what_is_found() {
         }
         assert!(free.search.leaves > 1 && free.search.leaves <= 64, "{free}");
     }
+}
+
+/// Checks attention with as many keys in a tile as elements in a head: both dots have one shape, but K is stored along K
+/// of the first dot and V along N of the second, so that they need different instructions to read them from shared
+/// memory.
+#[test]
+fn dots_of_one_shape_choose_for_the_memory_of_their_operands() {
+    let target = target("h100");
+    let (case, text) = case("explicit_attention");
+    let sizes = [("64x32x", "64x64x"), ("32x64x", "64x64x"), ("128x32x", "128x64x"), ("2048", "4096")];
+    let tiles = [("(64,32,", "(64,64,"), ("(32,64,", "(64,64,"), ("constant 32 :", "constant 64 :")];
+    let text = sizes.into_iter().chain(tiles).fold(text, |text, (from, to)| text.replace(from, to));
+    let case = ProgramCase { warps: 8, ..case };
+    let found = executed(&target, &case, &text, SynthesisOptions::default());
+    let rows: Vec<&str> = found.derivation.dots.iter().map(|dot| dot.instruction.as_str()).collect();
+    let expected = ["k", "m"].map(|axis| format!("wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16.rs.{axis}"));
+    assert_eq!(rows, expected, "{}", found.derivation);
+    assert!(found.derivation.loops[0].tensor_copies, "{}", found.derivation);
+    let pinned = format!("{{instruction = \"{}\"}} : tensor<128x64xf16> * tensor<64x64xf16>", expected[0]);
+    let shared = derived(
+        &target,
+        &text.replace(": tensor<128x64xf16> * tensor<64x64xf16>", &pinned),
+        8,
+        SynthesisOptions::default(),
+    );
+    let shared = shared.unwrap_or_else(|error| panic!("{error}"));
+    assert!(found.derivation.prediction.cycles < 0.7 * shared.prediction.cycles, "{}{shared}", found.derivation);
 }
 
 #[test]
