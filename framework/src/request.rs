@@ -1,22 +1,33 @@
-//! Layout requests: a layout by the name and parameters of a family, or by its bases.
+//! Layout requests: a layout by the name and parameters of a family, by its bases, in CuTe's notation, or as a task
+//! mapping.
 
 use serde_json::Value as Json;
 use thiserror::Error;
 
+use tilewright_layout::cute::{ComposedLayout, CuteError, TaskMapping, to_distributed, to_memory};
 use tilewright_layout::text::TextError;
 use tilewright_layout::{
-    FamilySpec, Layout, LinearLayout, camel_case_key, layout_from_json, parse_spec, spec_from_json,
+    Dim, FamilySpec, Layout, LinearLayout, MemoryLayout, camel_case_key, layout_from_json, parse_spec, spec_from_json,
 };
 
 use super::{RequestError, Session};
 
-/// A request for a layout: by a family and its parameters, or by its bases.
+/// Number of lanes in a warp of a thread-value layout or task mapping that is requested without a target.
+const LANES: u64 = 32;
+
+/// A request for a layout: by a family and its parameters, by its bases, in CuTe's notation, or as a task mapping.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum LayoutRequest {
     /// The layout that a family (a named constructor such as `blocked`) builds from parameters.
     Family(FamilySpec),
     /// An explicit linear layout.
     Given(Box<LinearLayout>),
+    /// A layout in CuTe's notation. Two modes without a swizzle are a thread-value layout, from (thread, value) to the
+    /// element, counted with the first axis fastest. All others are memory layouts, from the coordinate to the offset.
+    Cute(Box<ComposedLayout>),
+    /// A task mapping, whose workers are threads and whose tasks are the elements of the tensor.
+    TaskMapping(TaskMapping),
 }
 
 /// The reason why a value is no layout request; the caller's fault.
@@ -26,17 +37,31 @@ pub enum LayoutRequestError {
     /// The text or JSON is malformed.
     #[error(transparent)]
     Notation(#[from] TextError),
+    /// The text is not a layout of CuTe or a task mapping, although its form is that of one.
+    #[error(transparent)]
+    Cute(CuteError),
     /// The JSON value describes neither a family nor a layout.
     #[error("expected a layout: text, an object with `kind`, one with `in_dims`, or one with `params` or `layout`")]
     NotALayout,
 }
 
+impl From<CuteError> for LayoutRequestError {
+    fn from(error: CuteError) -> Self {
+        match error {
+            CuteError::Text(error) => Self::Notation(error),
+            other => Self::Cute(other),
+        }
+    }
+}
+
 impl LayoutRequest {
-    /// Reads a layout request from text: a family's attribute text or JSON.
+    /// Reads a layout request from text: a family's attribute text, JSON, CuTe's notation (`((4,8),2):((16,1),8)`) or a
+    /// task mapping (`repeat(4, 1) * spatial(16, 8)`).
     ///
     /// # Errors
     /// [`LayoutRequestError::Notation`] if the text is malformed, [`LayoutRequestError::NotALayout`] if it is a JSON
-    /// object that describes neither a family nor a layout.
+    /// object that describes neither a family nor a layout, [`LayoutRequestError::Cute`] if sizes and strides are not
+    /// those of a layout.
     ///
     /// # Examples
     /// ```
@@ -51,6 +76,8 @@ impl LayoutRequest {
     pub fn from_text(text: &str) -> Result<Self, LayoutRequestError> {
         match serde_json::from_str::<Json>(text) {
             Ok(json @ Json::Object(_)) => Self::from_json(&json),
+            _ if starts_with_any(text, &["repeat", "spatial"]) => Ok(Self::TaskMapping(text.parse()?)),
+            _ if is_cute(text) => Ok(Self::Cute(Box::new(text.parse()?))),
             _ => Ok(Self::Family(parse_spec(text)?)),
         }
     }
@@ -90,10 +117,12 @@ impl LayoutRequest {
     }
 
     /// Returns the requested layout of any kind for a tensor of `shape`; the dims of a layout by its bases determine its
-    /// kind. A family is resolved as by [`Session::layout`], with the same `target`.
+    /// kind. A family is resolved as by [`Session::layout`], with the same `target`. A warp of a thread-value layout or
+    /// task mapping has as many lanes as the target's, or 32 without a target.
     ///
     /// # Errors
-    /// [`RequestError`] if the family cannot build the layout, or if the target or its plugin is not available.
+    /// [`RequestError`] if the family cannot build the layout, if the target or its plugin is not available, or if the
+    /// elements of the layout are not those of the tensor.
     ///
     /// # Examples
     /// ```
@@ -110,6 +139,54 @@ impl LayoutRequest {
         match self {
             Self::Given(layout) => Ok((**layout).clone().into()),
             Self::Family(spec) => session.layout(target, spec, shape),
+            Self::Cute(layout) if is_thread_value(layout) => {
+                let layout = to_distributed(layout, shape, lanes(session, target)?)?;
+                self.check_elements(layout.is_surjective(), shape)?;
+                Ok(Layout::Distributed(layout))
+            }
+            Self::Cute(layout) => Ok(Layout::Memory(to_memory(layout, shape)?)),
+            Self::TaskMapping(mapping) => {
+                self.check_elements(mapping.shape() == shape, shape)?;
+                let layout = mapping.thread_value()?.composed()?;
+                Ok(Layout::Distributed(to_distributed(&layout, shape, lanes(session, target)?)?))
+            }
+        }
+    }
+
+    /// Returns the requested memory layout for a tensor of `shape`; `None` if the layout is of another kind. A layout in
+    /// CuTe's notation is read as a memory layout, with or without a swizzle.
+    ///
+    /// # Errors
+    /// As [`LayoutRequest::any`].
+    pub fn memory(
+        &self,
+        session: &Session,
+        target: Option<&str>,
+        shape: &[u64],
+    ) -> Result<Option<MemoryLayout>, RequestError> {
+        if let Self::Cute(layout) = self {
+            return Ok(Some(to_memory(layout, shape)?));
+        }
+        Ok(match self.any(session, target, shape)? {
+            Layout::Memory(memory) => Some(memory),
+            Layout::Distributed(linear) => linear.ins().contains(Dim::OFFSET).then(|| MemoryLayout::linear(linear)),
+            Layout::TensorMemory(_) => None,
+        })
+    }
+
+    /// Returns an error unless the layout, whose elements are those of the tensor if `are_same`, is one of the tensor.
+    fn check_elements(&self, are_same: bool, shape: &[u64]) -> Result<(), RequestError> {
+        let sizes = || shape.iter().map(u64::to_string).collect::<Vec<_>>().join("x");
+        if are_same { Ok(()) } else { Err(RequestError::OtherElements { layout: self.to_text(), shape: sizes() }) }
+    }
+
+    /// Returns the text of a layout in CuTe's notation or of a task mapping.
+    fn to_text(&self) -> String {
+        match self {
+            Self::Cute(layout) => layout.to_string(),
+            Self::TaskMapping(mapping) => mapping.to_string(),
+            Self::Family(spec) => spec.name.clone(),
+            Self::Given(layout) => layout.to_string(),
         }
     }
 
@@ -117,8 +194,7 @@ impl LayoutRequest {
     /// [`Session::distributed`], with the same `target`, so it must build a distributed layout.
     ///
     /// # Errors
-    /// [`RequestError::NotDistributed`] if the family builds a memory layout; another [`RequestError`] if it cannot
-    /// build the layout, or if the target or its plugin is not available.
+    /// [`RequestError::NotDistributed`] if the request is for a memory layout; otherwise as [`LayoutRequest::any`].
     ///
     /// # Examples
     /// ```
@@ -141,6 +217,31 @@ impl LayoutRequest {
         match self {
             Self::Given(layout) => Ok((**layout).clone()),
             Self::Family(spec) => session.distributed(target, spec, shape),
+            Self::Cute(_) | Self::TaskMapping(_) => match self.any(session, target, shape)? {
+                Layout::Distributed(layout) => Ok(layout),
+                Layout::Memory(_) | Layout::TensorMemory(_) => Err(RequestError::NotDistributed(self.to_text())),
+            },
         }
     }
+}
+
+/// Whether a layout in CuTe's notation is a thread-value layout.
+fn is_thread_value(layout: &ComposedLayout) -> bool {
+    layout.swizzles().is_empty() && layout.layout().rank() == 2
+}
+
+/// Whether a text has the form of CuTe's notation, with or without a swizzle.
+fn is_cute(text: &str) -> bool {
+    text.trim_start().starts_with(|c: char| c == '(' || c.is_ascii_digit()) || starts_with_any(text, &["Swizzle", "Sw"])
+}
+
+/// Whether a text starts with one of the names, followed by a bracket.
+fn starts_with_any(text: &str, names: &[&str]) -> bool {
+    let text = text.trim_start();
+    names.iter().any(|name| text.strip_prefix(name).is_some_and(|rest| rest.trim_start().starts_with(['(', '<'])))
+}
+
+fn lanes(session: &Session, target: Option<&str>) -> Result<u64, RequestError> {
+    let Some(name) = target else { return Ok(LANES) };
+    Ok(u64::from(session.catalogue().get(name)?.lanes.default))
 }

@@ -11,7 +11,8 @@ use thiserror::Error;
 
 use tilewright_kernel::{self as kernel, Module};
 use tilewright_layout::{
-    AttributeSyntaxes, Families, FamilyError, FamilySet, FamilySpec, Layout, LinearLayout, families::Neutral,
+    AttributeSyntaxes, Families, FamilyError, FamilySet, FamilySpec, Layout, LinearLayout, cute::CuteError,
+    families::Neutral,
 };
 use tilewright_lower as lower;
 use tilewright_plan::movement::{self, ConversionPlan, MovementError, PlanContext};
@@ -68,6 +69,17 @@ pub enum RequestError {
     /// The layout is a memory or tensor-memory layout, but the request needs a distributed layout; the caller's fault.
     #[error("`{0}` is not a distributed layout: its elements have no lane and register")]
     NotDistributed(String),
+    /// A layout in CuTe's notation has no linear layout for the tensor; the caller's fault.
+    #[error(transparent)]
+    Cute(#[from] CuteError),
+    /// A thread-value layout or task mapping has other elements than the tensor; the caller's fault.
+    #[error("`{layout}` does not have each element of a tensor of {shape}: give a layout of this tensor")]
+    OtherElements {
+        /// The layout, as text.
+        layout: String,
+        /// The shape of the tensor, as text.
+        shape: String,
+    },
     /// No plan exists for the conversion.
     #[error(transparent)]
     Movement(#[from] MovementError),

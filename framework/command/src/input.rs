@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tilewright::{LayoutRequest, RequestError, Session};
 use tilewright_kernel::Element;
-use tilewright_layout::{Layout, LinearLayout};
+use tilewright_layout::{Layout, LinearLayout, MemoryLayout};
 
 use crate::GlobalOptions;
 use crate::failure::CommandError;
@@ -89,6 +89,22 @@ pub fn layout(
     target: Option<&str>,
     shape: &[u64],
 ) -> Result<Layout, CommandError> {
+    request_of_shape(name, text, shape)?.any(session, target, shape).map_err(|error| of_named(name, error))
+}
+
+/// Parses a memory layout; error messages call it `name`. `None` if the layout is of another kind.
+pub fn memory(
+    session: &Session,
+    name: &str,
+    text: &str,
+    target: &str,
+    shape: &[u64],
+) -> Result<Option<MemoryLayout>, CommandError> {
+    request_of_shape(name, text, shape)?.memory(session, Some(target), shape).map_err(|error| of_named(name, error))
+}
+
+/// Parses the request for a layout; an error if it has the bases of a layout of another shape.
+fn request_of_shape(name: &str, text: &str, shape: &[u64]) -> Result<LayoutRequest, CommandError> {
     match LayoutRequest::from_text(text).map_err(|error| CommandError::from_layout_error(name, text, error))? {
         LayoutRequest::Given(layout) if !is_of_shape(&layout, shape) => {
             let outs =
@@ -97,7 +113,7 @@ pub fn layout(
                 "{name}: the layout is of a tensor of {outs}, which differs from the given shape"
             )))
         }
-        request => request.any(session, target, shape).map_err(|error| of_named(name, error)),
+        request => Ok(request),
     }
 }
 

@@ -4,7 +4,7 @@ use clap::Args;
 
 use tilewright::Session;
 use tilewright_kernel::Element;
-use tilewright_layout::{Dim, Layout, LinearLayout, MemoryLayout};
+use tilewright_layout::{Dim, LinearLayout, MemoryLayout};
 use tilewright_target::TargetDescription;
 
 use crate::failure::CommandError;
@@ -48,14 +48,12 @@ impl TensorArguments {
 
     /// Parses the shared-memory layout `text` for the tensor; error messages call it `name`.
     pub fn memory(&self, session: &Session, name: &str, text: &str) -> Result<MemoryLayout, CommandError> {
-        match input::layout(session, name, text, Some(&self.target), &input::shape(&self.shape)?)? {
-            Layout::Memory(memory) => Ok(memory),
-            Layout::Distributed(linear) if linear.ins().contains(Dim::OFFSET) => Ok(MemoryLayout::linear(linear)),
-            Layout::Distributed(_) | Layout::TensorMemory(_) => {
-                let message = format!("{name}: no layout of shared memory; `draw layout` draws layouts of every kind");
-                Err(CommandError::Input(message))
-            }
-        }
+        let memory = input::memory(session, name, text, &self.target, &input::shape(&self.shape)?)?;
+        memory.ok_or_else(|| {
+            CommandError::Input(format!(
+                "{name}: no layout of shared memory; `draw layout` draws layouts of every kind"
+            ))
+        })
     }
 
     /// Returns the width of an element in bits.

@@ -57,13 +57,13 @@ fn bases(session: &Session, target: Option<&str>, shape: Option<&[u64]>, value: 
     let own_shape: Option<Vec<u64>> = own_shape
         .map(|shape| serde_json::from_value(shape.clone()).map_err(|_| "`shape` must be a list of integers".to_owned()))
         .transpose()?;
-    let spec = match LayoutRequest::from_json(value).map_err(|error| error.to_string())? {
-        LayoutRequest::Given(layout) => return Ok(layout_to_json(&layout)),
-        LayoutRequest::Family(spec) => spec,
-    };
+    let request = LayoutRequest::from_json(value).map_err(|error| error.to_string())?;
+    if let LayoutRequest::Given(layout) = request {
+        return Ok(layout_to_json(&layout));
+    }
     let shape = own_shape.as_deref().or(shape);
     let shape = shape.ok_or("a layout by its family needs the tensor's shape: {\"params\": ..., \"shape\": [...]}")?;
-    match session.layout(target, &spec, shape).map_err(|error| error.to_string())? {
+    match request.any(session, target, shape).map_err(|error| error.to_string())? {
         Layout::Memory(memory) if !memory.padding.is_empty() => Err("is padded; expected no padding".to_owned()),
         layout => Ok(layout_to_json(layout.linear())),
     }

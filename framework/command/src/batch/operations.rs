@@ -2,8 +2,8 @@
 
 use serde_json::Value as Json;
 
+use tilewright::LayoutRequest;
 use tilewright::operations::{self, LayoutOperation, OperationError};
-use tilewright_layout::{parse_spec, spec_from_json};
 
 use super::conflicts::bank_conflicts;
 use super::memory::choose_shared_layout;
@@ -77,9 +77,8 @@ fn unknown(name: &str, error: OperationError) -> BatchError {
 
 fn layout(request: Request<'_>) -> Result<Json, BatchError> {
     let params = request.field("params")?;
-    let spec = params.as_str().map_or_else(|| spec_from_json(params), parse_spec);
-    let spec = spec.map_err(|error| BatchError::bad_layout("params", error))?;
-    let layout = request.session.layout(request.target_name()?, &spec, &request.shape()?)?;
+    let given = LayoutRequest::from_json(params).map_err(|error| BatchError::bad_layout("params", error))?;
+    let layout = given.any(request.session, request.target_name()?, &request.shape()?)?;
     let linear = layout.linear();
     if let Some((dim, _)) = linear.ins().iter().chain(linear.outs().iter()).find(|&(_, bits)| bits > 63) {
         let message = format_args!("{dim} has 2^64 positions: at most 2^63 can be written");
@@ -88,7 +87,7 @@ fn layout(request: Request<'_>) -> Result<Json, BatchError> {
     let mut answer = crate::layout::answer(&layout);
     // The request has the alignment, so the answer omits it.
     if let Json::Object(fields) = &mut answer
-        && spec.attributes.contains_key("alignment")
+        && matches!(given, LayoutRequest::Family(spec) if spec.attributes.contains_key("alignment"))
     {
         fields.remove("alignment");
     }

@@ -60,7 +60,10 @@ impl From<RequestError> for BatchError {
             RequestError::Target(error) => return error.into(),
             RequestError::Movement(error) => return error.into(),
             RequestError::Family(FamilyError::Plugin(_)) | RequestError::Plugin(_) => "failed",
-            RequestError::Family(_) | RequestError::NotDistributed(_) => "bad_layout",
+            RequestError::Family(_)
+            | RequestError::NotDistributed(_)
+            | RequestError::Cute(_)
+            | RequestError::OtherElements { .. } => "bad_layout",
             RequestError::Compile(CompileError::Unsupported(_)) => "unsupported",
             _ => "failed",
         };

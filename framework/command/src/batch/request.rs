@@ -3,7 +3,7 @@
 use serde_json::Value as Json;
 
 use tilewright::{LayoutRequest, Session};
-use tilewright_layout::{Dim, Layout, LinearLayout, MemoryLayout, snake_case, spec_from_json};
+use tilewright_layout::{Dim, LinearLayout, MemoryLayout, snake_case, spec_from_json};
 use tilewright_target::TargetDescription;
 
 use super::refusal::BatchError;
@@ -117,13 +117,9 @@ impl<'a> Request<'a> {
         // Padding is not in the bases, only in the parameters.
         let params = value.get("params").filter(|params| value.get("layout").is_none() || is_padded(params));
         let request = LayoutRequest::from_json(params.unwrap_or(value));
-        let memory = match request.map_err(|error| BatchError::bad_layout(name, error))? {
-            LayoutRequest::Given(linear) => MemoryLayout::linear(*linear),
-            LayoutRequest::Family(spec) => match self.session.layout(self.target_name()?, &spec, shape)? {
-                Layout::Memory(memory) => memory,
-                _ => return Err(BatchError::bad_layout(name, format_args!("{} is not a memory layout", spec.name))),
-            },
-        };
+        let request = request.map_err(|error| BatchError::bad_layout(name, error))?;
+        let memory = request.memory(self.session, self.target_name()?, shape)?;
+        let memory = memory.ok_or_else(|| BatchError::bad_layout(name, "this is not a memory layout"))?;
         for (axis, &size) in shape.iter().enumerate() {
             if 1u64 << memory.linear.out_bits(Dim::tensor(axis)).min(63) != size {
                 return Err(BatchError::bad(format_args!(

@@ -12,7 +12,8 @@ use crate::{GlobalOptions, input};
 /// Options of `tilewright draw layout`.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// The layout: `#ttg.blocked<{...}>`, its JSON form, or a linear layout's JSON.
+    /// The layout: `#ttg.blocked<{...}>`, its JSON form, a linear layout's JSON, CuTe's `((4,8),2):((16,1),8)`, or a
+    /// task mapping such as `repeat(4, 1) * spatial(16, 8)`.
     layout: String,
     #[command(flatten)]
     request: TensorOptions,

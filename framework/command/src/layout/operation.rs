@@ -95,8 +95,8 @@ fn value(kind: InputKind, text: &str) -> Result<Json, Option<tilewright::LayoutR
     if kind == InputKind::Layout {
         return match LayoutRequest::from_text(text).map_err(Some)? {
             LayoutRequest::Given(layout) => Ok(layout_to_json(&layout)),
-            // A layout by its family stays text: the operation resolves it, since the family may be a plugin's.
-            LayoutRequest::Family(_) => Ok(json!(text)),
+            // Other layouts stay text: the operation resolves them, since a family may be a plugin's.
+            _ => Ok(json!(text)),
         };
     }
     if text.starts_with(['[', '{']) {

@@ -18,7 +18,8 @@ use crate::{GlobalOptions, input};
 #[derive(Debug, Args)]
 #[group(id = "shown_layout")]
 pub struct Options {
-    /// The layout: `#ttg.blocked<{...}>`, its JSON form, or a linear layout's JSON.
+    /// The layout: `#ttg.blocked<{...}>`, its JSON form, a linear layout's JSON, CuTe's `((4,8),2):((16,1),8)`, or a
+    /// task mapping such as `repeat(4, 1) * spatial(16, 8)`.
     layout: String,
     /// The tensor's shape, as 16x16.
     #[arg(long, value_name = "SHAPE")]

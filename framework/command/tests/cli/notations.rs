@@ -2,7 +2,8 @@
 
 use crate::command;
 
-use command::{run, tilewright};
+use command::{batch, lines, run, tilewright};
+use serde_json::{Value, json};
 
 const ROWS: &str =
     "#ttg.blocked<{sizePerThread = [1, 2], threadsPerWarp = [8, 4], warpsPerCTA = [1, 1], order = [1, 0]}>";
@@ -69,4 +70,74 @@ fn inexpressible_layouts_are_rejected_with_a_reason() {
     let both = "#ttg.padded_shared<[4:+4] {offset = [[0, 1], [0, 2], [1, 0]], block = [[2, 0]]}>";
     let printed = run(tilewright().args(["layout", "--as", "cute", "--shape", "4x4", both]));
     assert!(printed.failed(2).contains("it is in the memories of several blocks"), "{}", printed.err);
+}
+
+/// Returns the bases of a layout for a target, as JSON.
+fn bases(layout: &str, shape: &str, target: &str) -> Value {
+    let printed = run(tilewright().args(["layout", "--json", "--target", target, "--shape", shape, layout]));
+    assert_eq!(printed.code, Some(0), "{layout}: {}", printed.err);
+    serde_json::from_str(&printed.out).expect("JSON")
+}
+
+/// The images of the powers of two below `size`.
+fn images(size: u64, element: impl Fn(u64) -> [u64; 2]) -> Value {
+    json!((0..size.ilog2()).map(|bit| element(1 << bit)).collect::<Vec<_>>())
+}
+
+#[test]
+fn task_mappings_and_thread_value_layouts_distribute_by_their_definition() {
+    // Thread t does the tasks (16 v + t / 8, t % 8), v = 0, ..., 3; element (i, j) of 64 x 8 has the number i + 64 j.
+    let task = |thread: u64, value: u64| [16 * value + thread / 8, thread % 8];
+    for layout in ["repeat(4, 1) * spatial(16, 8)", "((8,16),4):((64,1),16)", "((8,16),(4,)):((64,1),(16,))"] {
+        for (target, lanes) in [("a100", 32), ("mi300x", 64)] {
+            let bases = &bases(layout, "64x8", target)["bases"];
+            assert_eq!(bases["lane"], images(lanes, |lane| task(lane, 0)), "{layout} on {target}");
+            assert_eq!(bases["warp"], images(128 / lanes, |warp| task(warp * lanes, 0)), "{layout} on {target}");
+            assert_eq!(bases["register"], images(4, |value| task(0, value)), "{layout} on {target}");
+        }
+    }
+    assert_eq!(written("cute", "repeat(4, 1) * spatial(16, 8)", "64x8"), "((8,16),4):((64,1),16)");
+}
+
+#[test]
+fn swizzles_and_other_ranks_are_memory_layouts() {
+    for layout in ["Swizzle<3,3,3> o 0 o (32,64):(64,1)", "Swizzle<0,4,3> o 0 o (32,64):(64,1)"] {
+        let offsets = &bases(layout, "32x64", "a100")["bases"]["offset"];
+        assert_eq!(offsets.as_array().map(Vec::len), Some(11), "{layout}");
+    }
+    assert_eq!(bases("64:1", "64", "a100")["bases"]["offset"][5], json!([32]));
+}
+
+#[test]
+fn cute_layouts_are_inputs_of_pictures_plans_and_batches() {
+    let (rows, columns) = ("((8,16),4):((64,1),16)", "spatial(64, 2) * repeat(1, 4)");
+    for layout in [rows, columns] {
+        let drawn = run(tilewright().args(["draw", "layout", "--shape", "64x8", layout]));
+        assert_eq!(drawn.code, Some(0), "{}", drawn.err);
+    }
+    let shared = "(64,8):(8,1)";
+    let convert = ["convert", "--target", "a100", "--shape", "64x8", "--element", "f16", rows, columns];
+    let memory = ["access", "--target", "a100", "--shape", "64x8", "--element", "f16", columns, shared];
+    for arguments in [&convert[..], &memory[..]] {
+        let planned = run(tilewright().args(arguments));
+        assert_eq!(planned.code, Some(0), "{arguments:?}: {}", planned.err);
+    }
+    let request = |src: &str, dst: &str| json!({"id": 0, "op": "convert", "target": "a100", "shape": [64, 8], "element_bits": 16, "src": src, "dst": dst});
+    let blocked =
+        "#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [16, 2], warpsPerCTA = [4, 1], order = [1, 0]}>";
+    let answers =
+        batch(lines(&[request(rows, columns), request(rows, blocked), request(rows, "((8,16),2):((64,1),16)")]));
+    assert_eq!(answers[0]["result"], answers[1]["result"], "{answers:?}");
+    assert!(answers[0]["result"].is_object(), "{}", answers[0]);
+    assert_eq!(answers[2]["error"]["code"], "bad_layout", "{}", answers[2]);
+    let shown = batch(lines(&[json!({"id": 0, "op": "layout", "shape": [64, 8], "params": rows})]));
+    assert_eq!(shown[0]["result"], bases(rows, "64x8", "a100"));
+}
+
+#[test]
+fn layouts_of_other_tensors_are_rejected_with_both_sizes() {
+    for layout in ["repeat(4, 1) * spatial(16, 8)", "((8,16),2):((64,1),16)"] {
+        let printed = run(tilewright().args(["layout", "--shape", "32x16", layout]));
+        assert!(printed.failed(2).contains("does not have each element of a tensor of 32x16"), "{}", printed.err);
+    }
 }

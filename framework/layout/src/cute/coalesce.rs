@@ -8,11 +8,23 @@ pub(super) fn coalesce_modes(flat: &[CuteMode]) -> Vec<CuteMode> {
     let mut joined: Vec<CuteMode> = Vec::with_capacity(flat.len());
     for &mode in flat.iter().filter(|mode| mode.shape != 1) {
         match joined.last_mut() {
-            Some(last) if last.shape.checked_mul(last.stride) == Some(mode.stride) => last.shape *= mode.shape,
+            Some(last) if last.shape.checked_mul(last.stride) == Some(mode.stride) => {
+                last.shape = last.shape.saturating_mul(mode.shape);
+            }
             _ => joined.push(mode),
         }
     }
     joined
+}
+
+/// Coalesces modes whose last one is unbounded, so that it counts even if its size is 1 (CuTe `coalesce_x`). The size
+/// of the last mode of the result has no meaning.
+pub(super) fn coalesce_unbounded(flat: &[CuteMode]) -> Vec<CuteMode> {
+    let mut flat = flat.to_vec();
+    if let Some(last) = flat.last_mut() {
+        last.shape = last.shape.max(2);
+    }
+    coalesce_modes(&flat)
 }
 
 /// The same map, without nesting and with as few modes as possible; `1:0` if no mode remains.

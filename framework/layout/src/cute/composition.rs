@@ -5,7 +5,7 @@
 //! inner modes reach in an outer mode never add up to the outer mode's size, so that no addition carries into the next
 //! outer mode. Otherwise the result is derived from values and checked at every point.
 
-use super::coalesce::coalesce_modes;
+use super::coalesce::coalesce_unbounded;
 use super::layout::value_at;
 use super::{CuteError, CuteLayout, CuteMode, IntTuple, TupleView};
 
@@ -40,7 +40,7 @@ impl Tiler {
 
 /// The composition: the layout `c -> outer(inner(c))`, nested as `inner`.
 ///
-/// The last mode of the coalesced outer layout is unbounded, as in CuTe.
+/// The last mode of the outer layout is unbounded, as in CuTe, even if its size is 1.
 ///
 /// # Errors
 /// [`CuteError::Inexact`] with a counterexample if no layout compatible with the inner one is this map;
@@ -126,7 +126,7 @@ struct Outer {
 
 impl Outer {
     fn of(layout: &CuteLayout) -> Self {
-        let mut flat = coalesce_modes(&layout.flat());
+        let mut flat = coalesce_unbounded(&layout.flat());
         if flat.is_empty() {
             flat.push(CuteMode { shape: 1, stride: 0 });
         }

@@ -37,10 +37,14 @@ impl<'a> Reader<'a> {
         }
         loop {
             modes.push(self.tree(depth + 1, leaf)?);
-            if self.cursor.takes(")") {
+            // A tuple of one element may be written `(8,)`.
+            let is_last = !self.cursor.takes(",");
+            if (is_last || modes.len() == 1) && self.cursor.takes(")") {
                 return Tree::tuple(modes);
             }
-            self.must(",", "`,` or `)`")?;
+            if is_last {
+                return Err(self.cursor.expected("`,` or `)`").into());
+            }
         }
     }
 

@@ -52,7 +52,6 @@ fn injective_columns() -> impl Strategy<Value = (u32, Vec<u64>)> {
 
 /// The exact values of `outer(inner(c))`, the last mode of the coalesced outer layout unbounded.
 fn composed_values(outer: &CuteLayout, inner: &CuteLayout) -> Vec<u64> {
-    let outer = coalesce(outer).expect("a layout");
     inner.values().map(|value| outer.at(value).expect("small")).collect()
 }
 
@@ -308,6 +307,39 @@ fn errors_in_text_have_a_position() {
     assert!(matches!("Swizzle<3,4,2>".parse::<Swizzle>(), Err(CuteError::Swizzle { .. })));
     let deep = format!("{}4{}", "(".repeat(100_000), ")".repeat(100_000));
     assert!(matches!(deep.parse::<IntTuple>(), Err(CuteError::TooDeep { .. })));
+}
+
+#[test]
+fn one_element_tuples_may_end_in_a_comma() {
+    for (python, cute) in [("(8,):(2,)", "(8):(2)"), ("((4,8),(2,)):((16,1),(8,))", "((4,8),(2)):((16,1),(8))")] {
+        assert_eq!(python.parse::<CuteLayout>(), cute.parse(), "{python}");
+    }
+    for (text, expected_at) in [("(8,,):(2,)", 3), ("(8,2,):(2,16)", 5), ("(,):(2,)", 1)] {
+        match text.parse::<CuteLayout>() {
+            Err(CuteError::Text(error)) => assert_eq!(error.at, expected_at, "{text}"),
+            other => panic!("{text}: {other:?}"),
+        }
+    }
+}
+
+/// The integer coordinate counts on in the last mode, even if that mode has one element.
+#[test]
+fn compositions_continue_a_last_mode_of_one_element() {
+    for (outer, inner, expected) in [
+        ("(4,1):(1,100)", "8:1", "(4,2):(1,100)"),
+        ("(4,1):(1,0)", "8:1", "(4,2):(1,0)"),
+        ("(4,1):(1,4)", "8:1", "8:1"),
+        ("(4,1,1):(1,100,7)", "8:2", "(2,4):(2,7)"),
+        ("1:5", "4:1", "4:5"),
+        ("(9223372036854775808,1):(1,9223372036854775808)", "4:1", "4:1"),
+    ] {
+        let (outer, inner): (CuteLayout, CuteLayout) = (outer.parse().expect(outer), inner.parse().expect(inner));
+        let result = composition(&outer, &inner).expect("a layout");
+        assert_eq!(result.to_string(), expected, "{outer} o {inner}");
+        for (index, value) in result.values().enumerate() {
+            assert_eq!(outer.at(inner.at(index as u64).expect("small")), Ok(value), "{outer} o {inner} at {index}");
+        }
+    }
 }
 
 #[test]
