@@ -92,6 +92,24 @@ def test_the_autotuner_skips_what_needs_too_many_registers(target: str) -> None:
     assert square.best_config.kwargs == {"N": 16} and (out.reshape(-1)[:256] == 16).all()
 
 
+@triton.jit
+def clamped(x_ptr, out_ptr, rows, stride, STRIDE: tl.constexpr, M: tl.constexpr, N: tl.constexpr):
+    row = tl.arange(0, M)
+    row = tl.max_contiguous(tl.multiple_of(tl.where(row < rows, row, 0), M), M)
+    at = tl.arange(0, N)[None, :]
+    x = tl.load(x_ptr + row[:, None] * STRIDE + at)
+    for _ in range(2):
+        x += tl.load(x_ptr + row[:, None] * stride + at)
+    tl.store(out_ptr + tl.arange(0, M)[:, None] * N + at, x)
+
+
+@on_targets
+def test_rows_that_a_kernel_clamps_stay_in_bounds_despite_its_hints(target: str) -> None:
+    x, out = np.random.default_rng(0).random((20, 32)).astype(np.float32), np.zeros((64, 32), np.float32)
+    clamped[(1,)](tw.array(x), tw.array(out), 20, 32, STRIDE=32, M=64, N=32, num_warps=1)
+    np.testing.assert_array_equal(out, 3 * x[[row if row < 20 else 0 for row in range(64)]])
+
+
 @on_targets
 def test_an_assertion_of_the_kernel_is_a_fault(target: str) -> None:
     out = np.zeros(32, np.int32)

@@ -1,10 +1,10 @@
 //! Dataflow analysis: propagates axis information from the arguments of a function to all values.
 
-use super::hints::refine;
+use super::hints::{hints_at_steps, refine};
 use super::operations::results;
 use super::{AxisInfo, LaunchValues, Range};
 use crate::op::name::{scf, tt, ttg, ub};
-use crate::{Body, Function, Op, Region, TileType, Value};
+use crate::{Attributes, Body, Function, Op, Region, TileType, Value};
 
 /// Number of rounds of the analysis after which ranges that still change are widened to unbounded.
 const PATIENCE: usize = 4;
@@ -19,6 +19,8 @@ const ROUNDS: usize = 256;
 pub struct AxisInfoMap {
     /// The axis information of each value, by value index; `None` in the cases of [`AxisInfoMap::get`].
     known: Vec<Option<AxisInfo>>,
+    /// As `known`, without the hints of operations about contiguity and constancy; `None` if they add nothing.
+    proven: Option<Vec<Option<AxisInfo>>>,
 }
 
 impl AxisInfoMap {
@@ -31,26 +33,14 @@ impl AxisInfoMap {
     /// Runs the analysis for one launch, whose arguments and grid are known.
     #[must_use]
     pub fn of_launch(function: &Function, launch: &LaunchValues) -> Self {
-        let Some(body) = &function.body else { return Self { known: Vec::new() } };
-        let mut flow = Flow { body, launch, known: vec![None; body.value_count()], changed: true, round: 0 };
-        if let Some(entry) = body.blocks(body.root()).first() {
-            let arguments = body.arguments(*entry).iter().zip(&function.arguments);
-            for (index, (value, attributes)) in arguments.enumerate() {
-                let ty = body.ty(*value);
-                let known = launch.argument(index, ty).unwrap_or_else(|| AxisInfo::nothing(ty));
-                flow.set(*value, refine(known, attributes));
-            }
-        }
-        while flow.changed && flow.round < ROUNDS {
-            flow.changed = false;
-            flow.region(body.root());
-            flow.round += 1;
-        }
-        if flow.changed {
-            // Without a fixed point, nothing is known.
-            flow.known.iter_mut().for_each(|info| *info = None);
-        }
-        Self { known: flow.known }
+        let Some(body) = &function.body else { return Self { known: Vec::new(), proven: None } };
+        let flow = |uses_hints| {
+            let known = vec![None; body.value_count()];
+            Flow { body, launch, uses_hints, known, changed: true, is_refined: false, round: 0 }.run(function)
+        };
+        let hinted = flow(true);
+        let proven = hinted.is_refined.then(|| flow(false).known);
+        Self { known: hinted.known, proven }
     }
 
     /// Returns the axis information of a value; `None` if nothing is known about it.
@@ -61,17 +51,67 @@ impl AxisInfoMap {
     pub fn get(&self, value: Value) -> Option<&AxisInfo> {
         self.known.get(value.index())?.as_ref()
     }
+
+    /// As [`AxisInfoMap::get`], without the hints `tt.contiguity` and `tt.constancy` of operations.
+    ///
+    /// Code that computes an element from another one needs this. Kernels give such hints for indices that they clamp
+    /// (`max_contiguous(where(i < n, i, 0), ...)`), for vectors inside the bounds; they do not hold for all elements.
+    #[must_use]
+    pub fn get_proven(&self, value: Value) -> Option<&AxisInfo> {
+        self.proven.as_ref().unwrap_or(&self.known).get(value.index())?.as_ref()
+    }
 }
 
 struct Flow<'a> {
     body: &'a Body,
     launch: &'a LaunchValues,
+    /// Whether hints of operations about contiguity and constancy are used.
+    uses_hints: bool,
     known: Vec<Option<AxisInfo>>,
     changed: bool,
+    /// Whether such hints added information.
+    is_refined: bool,
     round: usize,
 }
 
 impl Flow<'_> {
+    /// Runs the analysis until no value changes.
+    fn run(mut self, function: &Function) -> Self {
+        if let Some(entry) = self.body.blocks(self.body.root()).first() {
+            let arguments = self.body.arguments(*entry).iter().zip(&function.arguments);
+            for (index, (value, attributes)) in arguments.enumerate() {
+                let ty = self.body.ty(*value);
+                let known = self.launch.argument(index, ty).unwrap_or_else(|| AxisInfo::nothing(ty));
+                self.set(*value, refine(known, attributes));
+            }
+        }
+        while self.changed && self.round < ROUNDS {
+            self.changed = false;
+            self.region(self.body.root());
+            self.round += 1;
+        }
+        if self.changed {
+            // Without a fixed point, nothing is known.
+            self.known.iter_mut().for_each(|info| *info = None);
+        }
+        self
+    }
+
+    /// Refines the information on a result by the hints of its operation.
+    ///
+    /// The divisor in a hint is that of the first element of each contiguous group, so it means nothing without them.
+    fn refine_result(&mut self, info: AxisInfo, attributes: &Attributes) -> AxisInfo {
+        if !hints_at_steps(attributes) {
+            return refine(info, attributes);
+        }
+        if !self.uses_hints {
+            return info;
+        }
+        let refined = refine(info.clone(), attributes);
+        self.is_refined |= refined.steps != info.steps;
+        refined
+    }
+
     fn set(&mut self, value: Value, info: AxisInfo) {
         if !is_integral(self.body.ty(value)) {
             return;
@@ -173,9 +213,12 @@ impl Flow<'_> {
             }
             let found = info.clone().filter(|_| index == 0 || operation.name() == tt::SPLIT);
             match found {
-                Some(info) => self.set(*result, refine(info, &operation.attributes)),
                 None if waits => {}
-                None => self.set(*result, refine(AxisInfo::nothing(self.body.ty(*result)), &operation.attributes)),
+                found => {
+                    let info = found.unwrap_or_else(|| AxisInfo::nothing(self.body.ty(*result)));
+                    let refined = self.refine_result(info, &operation.attributes);
+                    self.set(*result, refined);
+                }
             }
         }
     }

@@ -31,6 +31,11 @@ pub(super) fn refine(mut info: AxisInfo, attributes: &Attributes) -> AxisInfo {
     info
 }
 
+/// Whether the attributes of an operation have hints about the steps of its result.
+pub(super) fn hints_at_steps(attributes: &Attributes) -> bool {
+    ["tt.contiguity", "tt.constancy"].iter().any(|name| attributes.get(name).is_some())
+}
+
 impl AxisInfo {
     /// Sets the step of an index bit to `step` if it is unknown.
     fn refine_step(&mut self, at: IndexBit, step: i64) {

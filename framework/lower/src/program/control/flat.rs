@@ -188,7 +188,7 @@ impl Lowering<'_> {
     pub(super) fn carried_registers(&self, argument: tile::Value, layout: &LinearLayout) -> RegisterDifferences {
         let element = self.body.ty(argument).element();
         let is_moved = matches!(element, tile::TileType::Pointer(_) | tile::TileType::Integer(32 | 64, _));
-        RegisterDifferences::of(layout, self.axis_info.get(argument).filter(|_| is_moved))
+        RegisterDifferences::of(layout, self.axis_info.get_proven(argument).filter(|_| is_moved))
     }
 
     /// Returns the lowered form of each of these program values, to serve as `like` in [`Self::set_flattened`].

@@ -97,7 +97,7 @@ impl Lowering<'_> {
     /// Whether an iteration moves all pointers of a loop's argument by the same amount.
     fn is_moved_alike(&self, argument: tile::Value, yielded: tile::Value) -> bool {
         let is_equal = |&step: &tile::Value| {
-            let info = self.axis_info.get(step);
+            let info = self.axis_info.get_proven(step);
             let sizes = self.body.ty(step).shape().unwrap_or_default();
             info.is_some_and(|info| sizes.iter().enumerate().all(|(axis, &size)| info.axis(axis).constancy >= size))
         };
@@ -161,7 +161,7 @@ impl Lowering<'_> {
             (Some(stride), _) => (&b, stride),
             _ => return None,
         };
-        let differences = RegisterDifferences::of(&result.layout, self.axis_info.get(indices.value));
+        let differences = RegisterDifferences::of(&result.layout, self.axis_info.get_proven(indices.value));
         let (first, _) = differences.source(*positions.first()?);
         let sources = positions.iter().map(|&position| differences.source(position));
         let multiple = |(from, multiple)| (from == first).then_some(Offset { unit: stride, multiple });

@@ -27,7 +27,7 @@ impl Lowering<'_> {
         layout: &Arc<LinearLayout>,
     ) -> Lowered<Vec<ElementAddress>> {
         let pointers = self.registers_in(pointer, layout)?;
-        let differences = RegisterDifferences::of(layout, self.axis_info.get(pointer));
+        let differences = RegisterDifferences::of(layout, self.axis_info.get_proven(pointer));
         let address = |register: usize| {
             let (source, bytes) = differences.source(register);
             match i32::try_from(bytes) {

@@ -71,7 +71,7 @@ pub(crate) fn elementwise(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let mut results: Vec<Vec<Value>> = vec![Vec::with_capacity(registers); operation.results.len()];
     // Registers whose elements are equal by the axis information, such as those of a row mask in a group of rows that
     // the bound does not cut, are computed once.
-    let info = lowering.axis_info.get(shaped).filter(|_| operation.results.len() == 1);
+    let info = lowering.axis_info.get_proven(shaped).filter(|_| operation.results.len() == 1);
     let equal = RegisterDifferences::of(&layout, info);
     for register in 0..registers {
         if let (from, 0) = equal.source(register)

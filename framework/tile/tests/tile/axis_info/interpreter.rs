@@ -81,7 +81,7 @@ impl Run<'_> {
     }
 
     fn check(&mut self, value: Value, elements: &Elements) {
-        let Some(info) = self.axis_info.get(value) else { return };
+        let Some(info) = self.axis_info.get_proven(value) else { return };
         let ty = self.body.ty(value);
         let context = format!("%{}: {info:?} of {elements:?}", self.body.name(value).unwrap_or("?"));
         if !matches!(ty.element(), TileType::Pointer(_)) {

@@ -112,3 +112,36 @@ fn runs_go_across_axes() {
     let equal = |axis: usize| (0..5).take_while(|&bit| info("mask").is_equal_across(IndexBit { axis, bit })).count();
     assert_eq!((equal(0), equal(1)), (2, 2));
 }
+
+/// Rows are clamped to the matrix, with hints as if they were not, as in Triton's tutorial of persistent kernels.
+const CLAMPED: &str = "tt.func @clamped(%p: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %rows: i32) {
+  %eight = arith.constant dense<8> : tensor<64xi32>
+  %zero = arith.constant dense<0> : tensor<64xi32>
+  %i = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32>
+  %bound = tt.splat %rows : i32 -> tensor<64xi32>
+  %inside = arith.cmpi slt, %i, %bound : tensor<64xi32>
+  %row = arith.select %inside, %i, %zero {tt.contiguity = dense<64> : tensor<1xi32>, tt.divisibility = dense<64> : tensor<1xi32>} : tensor<64xi1>, tensor<64xi32>
+  %even = arith.andi %row, %eight {tt.constancy = dense<16> : tensor<1xi32>} : tensor<64xi32>
+  %base = tt.splat %p : !tt.ptr<f16> -> tensor<64x!tt.ptr<f16>>
+  %at = tt.addptr %base, %row : tensor<64x!tt.ptr<f16>>, tensor<64xi32>
+  %far = arith.muli %row, %eight : tensor<64xi32>
+  tt.return
+}";
+
+#[test]
+fn hints_make_vectors_and_do_not_determine_elements() {
+    let module = text::parse(CLAMPED, &Dialects::neutral()).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(verify(&module), Ok(()));
+    let function = &module.functions[0];
+    // Row 40 and those after it are row 0, whatever the hints are.
+    assert!(run(function, &[4096, 40]).is_some_and(|claims| claims > 20));
+    let (axis_info, body) = (AxisInfoMap::of(function), function.body.as_ref().expect("a body"));
+    let hinted = |name: &str| axis_info.get(named_value(body, name)).expect("a fact");
+    let proven = |name: &str| axis_info.get_proven(named_value(body, name)).expect("a fact");
+    assert_eq!(hinted("at").aligned_run().len(), 3, "16 bytes are eight elements");
+    assert_eq!(hinted("even").axis(0).constancy, 16);
+    for name in ["row", "at", "far", "even"] {
+        let steps = (0..6).map(|bit| proven(name).bit_step(IndexBit { axis: 0, bit }));
+        assert!(steps.clone().all(|step| step.is_none()), "{name}: {:?}", steps.collect::<Vec<_>>());
+    }
+}
