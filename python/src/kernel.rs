@@ -118,8 +118,9 @@ impl Kernel {
     /// is unchanged; the counts of the run; and the printed lines.
     ///
     /// `addresses` has the address of each buffer, for kernels that load pointers from memory; without it, buffers are far
-    /// from each other. With `races`, unordered accesses of global memory are faults.
-    #[pyo3(signature = (grid, arguments, buffers, max_steps, addresses = None, races = false))]
+    /// from each other. With `races`, unordered accesses of global memory are faults. With `sampled_steps`, only some
+    /// programs run: after this number of operations, no further one starts.
+    #[pyo3(signature = (grid, arguments, buffers, max_steps, addresses = None, races = false, sampled_steps = None))]
     #[allow(clippy::too_many_arguments, reason = "arguments of Python")]
     fn run<'py>(
         &self,
@@ -130,6 +131,7 @@ impl Kernel {
         max_steps: u64,
         addresses: Option<Vec<u64>>,
         races: bool,
+        sampled_steps: Option<u64>,
     ) -> PyResult<Outcome<'py>> {
         let bytes: Vec<&[u8]> = buffers.iter().map(|buffer| buffer.as_bytes()).collect();
         let sizes: Vec<u64> = bytes.iter().map(|bytes| bytes.len() as u64).collect();
@@ -150,7 +152,7 @@ impl Kernel {
                 arguments: &arguments,
                 buffers: host_buffers(&bytes, addresses.as_deref()),
             };
-            let limits = RunLimits { steps: max_steps, global_races: races, ..RunLimits::default() };
+            let limits = RunLimits { steps: max_steps, global_races: races, sampled_steps, ..RunLimits::default() };
             let print = |line: tilewright_emulator::Printed| {
                 printed.lock().unwrap_or_else(PoisonError::into_inner).push(line.to_string());
             };
@@ -161,6 +163,7 @@ impl Kernel {
         let counts = PyDict::new(py);
         for (name, count) in [
             ("steps", report.steps),
+            ("clusters", report.clusters),
             ("sectors_loaded", report.transactions_loaded),
             ("sectors_stored", report.transactions_stored),
             ("shared_bytes_stored", report.shared_bytes_stored),

@@ -92,6 +92,21 @@ def test_the_autotuner_skips_what_needs_too_many_registers(target: str) -> None:
     assert square.best_config.kwargs == {"N": 16} and (out.reshape(-1)[:256] == 16).all()
 
 
+@triton.autotune([triton.Config({"N": size}, num_warps=1) for size in (32, 64, 128)], key=[])
+@triton.jit
+def count_up(out_ptr, N: tl.constexpr):
+    for _ in range(100):
+        tl.atomic_add(out_ptr + tl.program_id(0) * N + tl.arange(0, N), 1)
+
+
+@on_targets
+def test_the_autotuner_changes_no_tensor(target: str) -> None:
+    out = np.zeros(1 << 16, np.int32)
+    count_up.cache.clear()
+    count_up[lambda meta: (out.size // meta["N"],)](tw.array(out))
+    assert (out == 100).all()
+
+
 @triton.jit
 def clamped(x_ptr, out_ptr, rows, stride, STRIDE: tl.constexpr, M: tl.constexpr, N: tl.constexpr):
     row = tl.arange(0, M)

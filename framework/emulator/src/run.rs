@@ -41,12 +41,16 @@ pub struct RunLimits {
     pub register_bytes: u64,
     /// Whether races in global memory are faults. Their detection takes memory and time.
     pub global_races: bool,
+    /// Number of executed operations after which no further cluster starts, for estimates; the clusters that run are
+    /// spread over the grid. `None` runs all of them.
+    pub sampled_steps: Option<u64>,
 }
 
 impl Default for RunLimits {
-    /// The default limits: 10^8 operations and 4 GiB of registers; races in global memory are not detected.
+    /// The default limits: 10^8 operations and 4 GiB of registers, all clusters; races in global memory are not
+    /// detected.
     fn default() -> Self {
-        Self { steps: 100_000_000, register_bytes: 1 << 32, global_races: false }
+        Self { steps: 100_000_000, register_bytes: 1 << 32, global_races: false, sampled_steps: None }
     }
 }
 
@@ -66,6 +70,8 @@ pub struct RunReport {
     pub shared_bytes_stored: u64,
     /// Number of operations that all warps executed; constants and casts that only reinterpret bits do not count.
     pub steps: u64,
+    /// Number of clusters that ran, fewer than those of the grid only if [`RunLimits::sampled_steps`] is set.
+    pub clusters: u64,
 }
 
 /// A kernel prepared for execution on a target.
@@ -168,12 +174,16 @@ impl<'a> Emulator<'a> {
             return Err(self.fault(FaultKind::Launch(message)));
         }
         let mut launch = self.launch(grid, &arguments, tensors, memory, limits).map_err(|kind| self.fault(kind))?;
-        for z in 0..grid[2] {
-            for y in 0..grid[1] {
-                for x in (0..grid[0]).step_by(blocks as usize) {
-                    launch.start([x, y, z])?;
-                }
-            }
+        let [columns, rows, planes] = [grid[0] / blocks, grid[1], grid[2]].map(u64::from);
+        let clusters = columns * rows * planes;
+        for number in 0..clusters {
+            let index = match limits.sampled_steps {
+                Some(steps) if launch.has_sampled(steps) => break,
+                Some(_) => spread(number, clusters),
+                None => number,
+            };
+            let [x, y, z] = [index % columns, index / columns % rows, index / columns / rows].map(|index| index as u32);
+            launch.start([x * blocks, y, z])?;
         }
         launch.finish()?;
         Ok(launch.report())
@@ -250,6 +260,24 @@ impl<'a> Emulator<'a> {
             programs: 0,
         })
     }
+}
+
+/// Returns the cluster that runs as the one with this number in a sample: each of `clusters` clusters once, in an order
+/// that spreads any first ones over the grid, from its middle on.
+fn spread(number: u64, clusters: u64) -> u64 {
+    let has_common_divisor = |of: u64| {
+        let (mut a, mut b) = (of, clusters);
+        while b > 0 {
+            (a, b) = (b, a % b);
+        }
+        a > 1
+    };
+    // Multiples of the golden section are spread evenly.
+    let mut stride = (clusters as f64 * 0.618_034) as u64;
+    while has_common_divisor(stride) {
+        stride += 1;
+    }
+    ((u128::from(clusters / 2) + u128::from(number) * u128::from(stride)) % u128::from(clusters)) as u64
 }
 
 /// Checks that the target supports the launch configuration.
@@ -359,6 +387,11 @@ impl Launch<'_> {
         if self.programs.is_power_of_two() { self.resume_all() } else { Ok(()) }
     }
 
+    /// Whether the clusters so far have executed `steps` operations, and none waits for another one.
+    fn has_sampled(&self, steps: u64) -> bool {
+        self.suspended.is_empty() && self.step_limit - self.steps >= steps
+    }
+
     /// Runs the suspended clusters until all have finished.
     fn finish(&mut self) -> Result<(), Fault> {
         while !self.suspended.is_empty() {
@@ -441,6 +474,7 @@ impl Launch<'_> {
             sectors_prefetched: self.transactions.prefetched.len() as u64,
             shared_bytes_stored: self.idle.iter().map(Cluster::shared_bytes_stored).sum(),
             steps: self.step_limit - self.steps,
+            clusters: u64::from(self.programs),
         }
     }
 }

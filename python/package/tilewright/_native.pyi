@@ -34,6 +34,7 @@ class Kernel:
         max_steps: int,
         addresses: list[int] | None = None,
         races: bool = False,
+        sampled_steps: int | None = None,
     ) -> tuple[list[bytes | None], dict[str, int], list[str]]: ...
 
 class Session:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import struct
 import sys
@@ -16,6 +17,9 @@ from .session import session
 
 # Max number of operations of a run by default; more are most likely an endless loop.
 MAX_STEPS = 1_000_000_000_000
+
+# Number of operations after which an estimate starts no further programs.
+_SAMPLED_STEPS = 200_000
 
 
 @dataclass(frozen=True)
@@ -130,6 +134,17 @@ def launch(
     for line in printed:
         print(line, file=file or sys.stdout)
     return Run(counts, printed)
+
+
+def estimate_steps(
+    native: _native.Kernel, grid: tuple[int, int, int], arguments: list[tuple[int, int, int]], memory: Allocations
+) -> float:
+    """Returns the number of operations that a launch would execute, from a run of some of its programs whose results are
+    dropped."""
+    _, counts, _ = native.run(
+        grid, arguments, memory.read(), MAX_STEPS, memory.addresses(), sampled_steps=_SAMPLED_STEPS
+    )
+    return counts["steps"] * math.prod(grid) / counts["clusters"]
 
 
 def compile(

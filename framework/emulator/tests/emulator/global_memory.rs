@@ -1,13 +1,19 @@
 //! Global memory that programs of a launch share: races between them, and programs that wait for each other.
 #![allow(clippy::unwrap_used)]
 
-use tilewright_emulator::{Argument, Fault, FaultKind, GlobalMemory, RunLimits, run};
+use tilewright_emulator::{Argument, Fault, FaultKind, GlobalMemory, RunLimits, RunReport, run};
 use tilewright_testkit::emulator_target::{kernel, target};
 
 /// Runs a kernel of one warp of 8 lanes over 4 programs, with a buffer of 64 words of value 0. Before `body`, these values
 /// are defined: `%1` (program), `%2` (lane), `%3` = 0, `%4` = 1, `%5` (address of the word of the program), `%6` (of the
 /// lane), and `%7` (whether the lane is the first).
 fn run_programs(warps: u32, body: &str) -> Result<Vec<u8>, Fault> {
+    let limits = RunLimits { steps: 10_000_000, global_races: true, ..RunLimits::default() };
+    run_grid([4, 1, 1], warps, body, &limits).map(|(bytes, _)| bytes)
+}
+
+/// As [`run_programs`], for any grid.
+fn run_grid(grid: [u32; 3], warps: u32, body: &str, limits: &RunLimits) -> Result<(Vec<u8>, RunReport), Fault> {
     let text = format!(
         "kernel tested(%0 to: ptr.global) lanes 8 warps {warps} {{
            %1: i32 = special program 0
@@ -24,11 +30,10 @@ fn run_programs(warps: u32, body: &str) -> Result<Vec<u8>, Fault> {
            {body}
          }}"
     );
-    let limits = RunLimits { steps: 10_000_000, global_races: true, ..RunLimits::default() };
     let mut memory = GlobalMemory::new();
     let buffer = memory.allocate_with(&[0; 256]);
-    run(&kernel(&text), &target(true), [4, 1, 1], &[Argument::Buffer(buffer)], &mut memory, &limits)?;
-    Ok(memory.read_all(buffer).unwrap().to_vec())
+    let report = run(&kernel(&text), &target(true), grid, &[Argument::Buffer(buffer)], &mut memory, limits)?;
+    Ok((memory.read_all(buffer).unwrap().to_vec(), report))
 }
 
 /// Bodies without races, and the reason why there is none.
@@ -126,10 +131,8 @@ fn races_name_both_operations() {
     }
 }
 
-#[test]
-fn programs_wait_for_later_ones() {
-    // Each program adds one, and waits until all four have.
-    let body = "%20: i32 = atomic_rmw add acquire_release device %0, %4 if %7
+/// Each program adds one, and waits until all four have.
+const WAITING: &str = "%20: i32 = atomic_rmw add acquire_release device %0, %4 if %7
          %21: i32 = constant 4
          %22: i32 = while carry %20 (%23: i32) {
              %24: i32 = atomic_rmw or acquire_release device %0, %3 if %7
@@ -137,8 +140,50 @@ fn programs_wait_for_later_ones() {
              %26: i1 = binary and %25, %7
              yield %26, %24
          }";
-    let words = run_programs(1, body).unwrap_or_else(|fault| panic!("{fault}"));
+
+#[test]
+fn programs_wait_for_later_ones() {
+    let words = run_programs(1, WAITING).unwrap_or_else(|fault| panic!("{fault}"));
     assert_eq!(words[..4], 4_u32.to_le_bytes());
+}
+
+#[test]
+fn a_sample_has_programs_of_all_parts_of_the_grid() {
+    // Program (x, y, z) counts in the word x + 5 y + 10 z.
+    let body = "%20: i32 = special program 1
+         %21: i32 = special program 2
+         %22: i32 = constant 20
+         %23: i32 = constant 40
+         %24: i32 = binary mul %20, %22
+         %25: i32 = binary mul %21, %23
+         %26: i32 = binary add %24, %25
+         %27: ptr.global = ptr_add %5, %26
+         %28: i32 = atomic_rmw add acquire_release device %27, %4 if %7";
+    let sample = |steps: Option<u64>| {
+        let limits = RunLimits { sampled_steps: steps, ..RunLimits::default() };
+        let (bytes, report) = run_grid([5, 2, 6], 1, body, &limits).unwrap_or_else(|fault| panic!("{fault}"));
+        let counts: Vec<u8> = bytes.chunks(4).map(|word| word[0]).collect();
+        assert!(counts.iter().all(|count| *count <= 1), "no program runs twice");
+        let ran: Vec<usize> = (0..60).filter(|&program| counts[program] == 1).collect();
+        assert_eq!((report.clusters, counts[60..].iter().sum::<u8>()), (ran.len() as u64, 0));
+        (ran, report.steps)
+    };
+    let (all, steps) = sample(None);
+    assert_eq!(all.len(), 60);
+    assert_eq!(sample(Some(u64::MAX)), (all, steps));
+    assert_eq!(sample(Some(1)).0, [30], "one program, of the middle");
+    let (some, some_steps) = sample(Some(steps / 6));
+    assert_eq!((some.len(), some_steps), (10, steps / 6));
+    for (third, programs) in [0..20, 20..40, 40..60].into_iter().enumerate() {
+        assert!(some.iter().filter(|program| programs.contains(*program)).count() >= 3, "third {third}: {some:?}");
+    }
+}
+
+#[test]
+fn a_sample_has_the_programs_that_it_waits_for() {
+    let limits = RunLimits { sampled_steps: Some(1), ..RunLimits::default() };
+    let done = run_grid([4, 1, 1], 1, WAITING, &limits);
+    assert_eq!(done.unwrap_or_else(|fault| panic!("{fault}")).1.clusters, 4);
 }
 
 #[test]

@@ -99,7 +99,7 @@ impl Flow<'_> {
 
     /// Refines the information on a result by the hints of its operation.
     ///
-    /// The divisor in a hint is that of the first element of each contiguous group, so it means nothing without them.
+    /// The divisor in a hint divides the first element of each contiguous group, so it means nothing without groups.
     fn refine_result(&mut self, info: AxisInfo, attributes: &Attributes) -> AxisInfo {
         if !hints_at_steps(attributes) {
             return refine(info, attributes);

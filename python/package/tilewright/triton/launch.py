@@ -81,8 +81,9 @@ class Launcher:
             enter_hook(launch_metadata)
         memory = Allocations()
         given = [_encoded(ty, value, memory) for ty, value in flatten(self._types, values)]
-        run = programs.launch(utilities.kernel(function), (int(grid_x), int(grid_y), int(grid_z)), given, memory)
-        CLOCK.nanoseconds += run.steps / utilities.compute_units
+        launch = utilities.kernel(function), (int(grid_x), int(grid_y), int(grid_z)), given, memory
+        steps = programs.estimate_steps(*launch) if CLOCK.estimates else programs.launch(*launch).steps
+        CLOCK.nanoseconds += steps / utilities.compute_units
         if exit_hook is not None:
             exit_hook(launch_metadata)
 
