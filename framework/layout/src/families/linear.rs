@@ -20,6 +20,8 @@ pub(super) fn resolve(spec: &FamilySpec, shape: &[u64]) -> Result<LinearLayout, 
         (Dim::BLOCK, read.listed_bases(&["block_bases", "block"])?),
     ];
     let own_shape = read.optional(&["shape"]).map(|_| read.powers(&["shape"], shape.len())).transpose()?;
+    // Older versions of Triton print an order, which the bases determine.
+    let _ = read.optional(&["order"]);
     read.finish()?;
     let failed = |error: LayoutError| FamilyError::of_layout(&spec.name, &error);
     let own_shape = own_shape.unwrap_or_else(|| min_shape(&bases, shape.len()));

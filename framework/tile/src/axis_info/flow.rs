@@ -282,7 +282,14 @@ impl Flow<'_> {
         for region in &operation.regions {
             self.region(*region);
         }
-        for region in &operation.regions {
+        // A region that is never executed gives no value.
+        let condition = operation.operands.first().and_then(|condition| self.info(*condition)?.range.single());
+        let executed = match condition {
+            Some(0) => operation.regions.get(1..).unwrap_or_default(),
+            Some(_) => operation.regions.get(..1).unwrap_or_default(),
+            None => &operation.regions[..],
+        };
+        for region in executed {
             let given = self.yielded_operands(*region);
             self.join_all(&operation.results, &given);
         }

@@ -10,6 +10,7 @@ mod arithmetic;
 mod bitwise;
 mod division;
 mod flow;
+mod fold;
 mod groups;
 mod hints;
 mod info;

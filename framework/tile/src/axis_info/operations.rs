@@ -3,6 +3,7 @@
 use super::apply::Apply;
 use super::arithmetic::Operands;
 use super::division::Division;
+use super::fold::KnownOperation;
 use super::{AxisInfo, Range};
 use crate::op::name::{arith, tt, ttg};
 use crate::{Attribute, Body, Op, TileType};
@@ -26,7 +27,7 @@ pub(super) fn results(body: &Body, op: Op, known: &dyn Fn(usize) -> Option<AxisI
     }
     let apply = Apply { ty, bits: ty.element_bits().unwrap_or(64) };
     let context = Context { body, op, apply, known };
-    context.reordered().or_else(|| context.computed())
+    context.folded().or_else(|| context.reordered()).or_else(|| context.computed())
 }
 
 impl Context<'_> {
@@ -36,6 +37,21 @@ impl Context<'_> {
 
     fn number(&self, name: &str) -> Option<i64> {
         self.body.op(self.op).attributes.get(name).and_then(Attribute::as_integer)
+    }
+
+    /// Returns the axis information of an operation on known integers; `None` for other operations.
+    fn folded(&self) -> Option<AxisInfo> {
+        let operation = self.body.op(self.op);
+        let operand = self.operand_type(0).filter(|ty| matches!(ty.element(), TileType::Integer(..)))?;
+        let known = |index: usize| (self.known)(index)?.range.single();
+        let operands = [known(0)?, if operation.operands.len() > 1 { known(1)? } else { 0 }];
+        let predicate = operation.attributes.get("predicate").and_then(Attribute::as_text).unwrap_or_default();
+        let (operand_bits, result_bits) = (operand.element_bits()?, self.apply.bits);
+        let known = KnownOperation { name: operation.name(), predicate, operands, operand_bits, result_bits };
+        (operand_bits <= 64 && result_bits <= 64)
+            .then(|| known.fold())
+            .flatten()
+            .map(|value| AxisInfo::constant(value, self.apply.ty))
     }
 
     /// Returns the axis information of a constant, of a range, or of a result with an operand's elements, reordered or

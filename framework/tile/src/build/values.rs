@@ -54,4 +54,11 @@ impl FunctionBuilder<'_> {
         let ty = TileType::tensor(shape, self.ty(scalar).clone(), None);
         self.unary(tt::SPLAT, scalar, ty)
     }
+
+    /// Appends a range 0, 1, 2, ... of this size.
+    pub(crate) fn range(&mut self, size: u64) -> Result<Value, BuildError> {
+        let end = i32::try_from(size).unwrap_or(i32::MAX);
+        let ty = TileType::tensor([size], TileType::integer(32), None);
+        self.op(tt::MAKE_RANGE).attribute("start", 0).attribute("end", end).result(ty).value()
+    }
 }

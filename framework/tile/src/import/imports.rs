@@ -3,7 +3,7 @@
 use super::Replacement;
 use super::table::{File, Row};
 use crate::op::DialectError;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The entries of import tables: the replacement of each foreign library function, operation and assembly text.
 #[derive(Debug, Clone, Default)]
@@ -11,6 +11,8 @@ pub struct Imports {
     pub(super) functions: BTreeMap<String, Replacement>,
     pub(super) operations: BTreeMap<String, Replacement>,
     pub(super) assembly: BTreeMap<String, Replacement>,
+    /// Names of the types that describe images.
+    pub(super) images: BTreeSet<String>,
 }
 
 impl Imports {
@@ -26,9 +28,11 @@ impl Imports {
                 .map(|replacement| (name.clone(), replacement))
                 .map_err(|message| wrong(format!("`{name}`: {message}")))
         };
+        let images = rows.images.clone();
         let functions: Vec<_> = rows.all_functions().into_iter().map(read).collect::<Result<_, _>>()?;
         let operations: Vec<_> = rows.operations.into_iter().map(read).collect::<Result<_, _>>()?;
         let assembly: Vec<_> = rows.assembly.into_iter().map(read).collect::<Result<_, _>>()?;
+        self.images.extend(images);
         self.functions.extend(functions);
         self.operations.extend(operations);
         self.assembly.extend(assembly);

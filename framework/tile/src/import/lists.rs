@@ -1,6 +1,7 @@
 //! List functions of import terms: functions in the terms of an import table that compute a list of values and are no
 //! operations of the IR.
 
+use super::image::PIXELS;
 use super::plain;
 use super::term::{Call, Term};
 use super::write::{Writer, number};
@@ -30,6 +31,7 @@ impl Writer<'_> {
     /// | `quotients(x, s)` | the numbers `x` as `f32`, divided by powers of two; `s` has their E8M0 encodings |
     /// | `widened(x)` | the `f16` or `bf16` numbers `x` as `f32`, if the foreign operation's result is `f32` |
     /// | `packed_e2m1(x)` | the `f32` numbers `x` as E2M1 codes, packed along `axis` |
+    /// | `pixels(d, c, o, x)` | the pixels of the image `d` that memory `x` holds, from the coordinates `c` on, moved by `o` |
     /// | `fused_copies(x, y)` | nothing; copies a block of each descriptor in `x` to the memory in `y` |
     /// | `alone(o(x))` | as `o(x)`; an error if a program runs on several blocks |
     /// | `each(o(x, y))` | nothing; emits `o` for the first of `x` and `y`, then for the second of both, and so on |
@@ -44,6 +46,9 @@ impl Writer<'_> {
         let blocks = self.module.get("ttg.num-ctas").and_then(crate::Attribute::as_integer).unwrap_or(1);
         if call.name == "alone" && blocks != 1 {
             return Err(violation(cloner, self.op, format!("with {blocks} blocks it has no neutral meaning")));
+        }
+        if call.name == PIXELS {
+            return self.pixels(cloner, call);
         }
         let first = argument_values(cloner, 0)?;
         if call.name == "where" {

@@ -7,10 +7,12 @@
 //!
 //! `docs/tile-ir.md` has the format of tables. Depends on `tile` only.
 
+mod image;
 mod imports;
 mod lists;
 mod multicast;
 mod parts;
+mod pixels;
 pub(crate) mod plain;
 mod replacement;
 mod rewrite;

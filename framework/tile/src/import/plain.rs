@@ -1,7 +1,7 @@
 //! Defines the default layout of tensors that are loaded from shared or tensor memory without an explicit layout.
 
 use crate::op::name::ttg;
-use crate::{Attribute, Attributes, Body, LayoutName, MemDescType, Op, TileType};
+use crate::{Attribute, Attributes, Body, Float, LayoutName, MemDescType, Op, Signedness, TileType};
 use tilewright_layout::parse_spec;
 
 /// Returns the type of a tensor that is loaded from `memory`, in the default layout.
@@ -65,4 +65,11 @@ pub(crate) fn around(module: &Attributes, body: &Body, op: Op) -> Attributes {
         }
     }
     plain_module
+}
+
+/// Returns the element type with this name, such as `f32` or `i8`; `None` if there is none.
+pub(super) fn element(name: &str) -> Option<TileType> {
+    let bits = name.strip_prefix('i').and_then(|bits| bits.parse().ok());
+    let integer = bits.map(|bits| TileType::Integer(bits, Signedness::Signless));
+    integer.or_else(|| Float::from_name(name).map(TileType::Float))
 }

@@ -1,6 +1,7 @@
 //! The parsed import rule of a foreign operation: the terms that replace it, or the reason why it is rejected.
 
 use super::term::Term;
+use crate::{Attribute, Operation};
 use std::collections::BTreeMap;
 
 /// The import rule of one foreign operation, library function or assembly text.
@@ -24,4 +25,26 @@ pub(super) struct Replacement {
     pub(super) unless: BTreeMap<String, String>,
     /// The reason why the foreign operation is always rejected; `None` if it is supported.
     pub(super) refused: Option<String>,
+}
+
+impl Replacement {
+    /// Returns the terms that replace this operation.
+    pub(super) fn terms_for(&self, operation: &Operation) -> &[Term] {
+        let having = self.having.iter().find(|(name, _)| has(operation, name));
+        having.map_or(&self.terms, |(_, terms)| terms)
+    }
+}
+
+/// Whether an operation has an operand in the group `name`, or the attribute `name`.
+///
+/// A name `name=keyword` requires an attribute with this value.
+pub(super) fn has(operation: &Operation, name: &str) -> bool {
+    if let Some((name, keyword)) = name.split_once('=') {
+        return operation.attributes.get(name).is_some_and(|value| match value {
+            Attribute::Foreign(text) => **text == *keyword,
+            other => other.as_text() == Some(keyword),
+        });
+    }
+    let operands = operation.definition.operand_group(name).map(|group| operation.operand_group(group));
+    operands.is_some_and(|operands| !operands.is_empty()) || operation.attributes.get(name).is_some()
 }

@@ -3,7 +3,9 @@
 use crate::op::name::{tt, ub};
 use std::collections::HashMap;
 
+use super::image::{Images, expand_images};
 use super::plain;
+use super::replacement::has;
 use super::write::Writer;
 use super::{Imports, Replacement};
 use crate::op::Dialects;
@@ -19,8 +21,10 @@ use tilewright_target::nearest;
 /// function.
 pub fn import(module: &TileModule, imports: &Imports, dialects: &Dialects) -> Result<TileModule, TileViolation> {
     each_function(module, |function| {
-        let mut rewrite = Importing { imports, dialects, module: &module.attributes, remembered: HashMap::new() };
-        rewrite_function(function, dialects, &mut rewrite)
+        let (function, images) = expand_images(function.clone(), imports)?;
+        let module = &module.attributes;
+        let mut rewrite = Importing { imports, dialects, module, images, remembered: HashMap::new() };
+        rewrite_function(&function, dialects, &mut rewrite)
     })
 }
 
@@ -28,6 +32,7 @@ struct Importing<'i> {
     imports: &'i Imports,
     dialects: &'i Dialects,
     module: &'i Attributes,
+    images: Images,
     /// For each value of the new function that a foreign operation initializes, this foreign operation.
     remembered: HashMap<Value, Op>,
 }
@@ -61,17 +66,16 @@ impl Rewrite for Importing<'_> {
         let Some(replacement) = self.replacement(cloner.function, operation)? else { return Ok(false) };
         refuse(replacement, operation).map_err(|message| violation(cloner, op, message))?;
         let around = plain::around(self.module, cloner.from, op);
-        let writer = Writer { dialects: self.dialects, module: &around, op };
+        let writer = Writer { dialects: self.dialects, module: &around, images: &self.images, op };
         if let Some(term) = &replacement.remember {
             let key = writer.operands(cloner, term);
             self.remembered.extend(key.first().map(|key| (*key, op)));
             return Ok(true);
         }
-        let having = replacement.having.iter().find(|(name, _)| has(operation, name));
-        let terms = having.map_or(&replacement.terms, |(_, terms)| terms);
+        let terms = replacement.terms_for(operation);
         let given = match &replacement.when {
             Some(when) => writer.when(cloner, when, terms)?,
-            None if matches!(&terms[..], [term] if term.is_recall()) => self.recall(cloner, op)?,
+            None if matches!(terms, [term] if term.is_recall()) => self.recall(cloner, op)?,
             None => writer.terms(cloner, terms)?,
         };
         let mut given = given.into_iter().peekable();
@@ -101,7 +105,7 @@ impl Importing<'_> {
         };
         let replacement = self.imports.operations.get(cloner.from.op(recalled).name());
         let terms = replacement.map_or(&[][..], |replacement| &replacement.terms);
-        let writer = Writer { dialects: self.dialects, module: self.module, op: recalled };
+        let writer = Writer { dialects: self.dialects, module: self.module, images: &self.images, op: recalled };
         writer.terms_as(cloner, terms, op)
     }
 }
@@ -114,18 +118,4 @@ fn refuse(replacement: &Replacement, operation: &Operation) -> Result<(), String
         Some((name, reason)) => Err(format!("with `{name}` it has no neutral meaning: {reason}")),
         None => Ok(()),
     }
-}
-
-/// Whether an operation has an operand in the group `name`, or the attribute `name`.
-///
-/// A name `name=keyword` requires an attribute with this value.
-fn has(operation: &Operation, name: &str) -> bool {
-    if let Some((name, keyword)) = name.split_once('=') {
-        return operation.attributes.get(name).is_some_and(|value| match value {
-            Attribute::Foreign(text) => **text == *keyword,
-            other => other.as_text() == Some(keyword),
-        });
-    }
-    let operands = operation.definition.operand_group(name).map(|group| operation.operand_group(group));
-    operands.is_some_and(|operands| !operands.is_empty()) || operation.attributes.get(name).is_some()
 }

@@ -20,6 +20,9 @@ pub(super) struct File {
     /// Operations by name.
     #[serde(default)]
     pub operations: BTreeMap<String, Row>,
+    /// Types of descriptors of images.
+    #[serde(default)]
+    pub images: Vec<String>,
     /// Replacements for inline assembly, by its text.
     #[serde(default)]
     pub assembly: BTreeMap<String, Row>,

@@ -1,17 +1,20 @@
 //! Emits the operations of import terms.
 
+use super::image::Images;
 use super::multicast;
-use super::plain;
+use super::plain::{self, element};
 use super::term::{AttributeSource, Call, Shape, Term};
 use crate::op::{AttributeKind, Definition, Dialects};
 use crate::transform::{IrCloner, Rewritten};
-use crate::{Attribute, Attributes, Body, BuildError, Float, Op, Operation, Signedness, TileType, Value, Values};
+use crate::{Attribute, Attributes, Body, BuildError, Op, Operation, TileType, Value, Values};
 
 /// Emits the replacement of one foreign operation.
 pub(super) struct Writer<'i> {
     pub dialects: &'i Dialects,
     /// The module attributes, among them the numbers of warps and lanes.
     pub module: &'i Attributes,
+    /// The descriptors of images among the arguments of the function.
+    pub images: &'i Images,
     /// The foreign operation that the writer replaces.
     pub op: Op,
 }
@@ -233,13 +236,6 @@ impl Writer<'_> {
             }
         }
     }
-}
-
-/// Returns the element type with this name, such as `f32` or `i8`; `None` if there is none.
-fn element(name: &str) -> Option<TileType> {
-    let bits = name.strip_prefix('i').and_then(|bits| bits.parse().ok());
-    let integer = bits.map(|bits| TileType::Integer(bits, Signedness::Signless));
-    integer.or_else(|| Float::from_name(name).map(TileType::Float))
 }
 
 /// Parses a number as an attribute; for a tensor type, all elements are equal. `None` if the text does not fit the

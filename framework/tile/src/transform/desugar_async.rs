@@ -93,12 +93,11 @@ struct AtOnce<'m> {
 impl Rewrite for AtOnce<'_> {
     fn rewrite(&mut self, op: Op, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<bool> {
         match cloner.from.op(op).name() {
-            LOAD => self.load(op, cloner)?,
-            ASYNC_STORE => {
+            LOAD => self.predicated(op, cloner, |cloner| self.copied(op, cloner))?,
+            ASYNC_STORE => self.predicated(op, cloner, |cloner| {
                 let [src, dst] = ["src", "dst"].map(|group| cloner.all(cloner.from.operands(op, group)));
-                cloner.to.op(ttg::LOCAL_STORE).operands("src", &src).operands("dst", &dst).build()?;
-                self.arrive(op, cloner)?;
-            }
+                cloner.to.op(ttg::LOCAL_STORE).operands("src", &src).operands("dst", &dst).build().map(drop)
+            })?,
             tw::BULK_TENSOR_STORE => self.store(op, cloner)?,
             tw::BULK_TENSOR_WAIT | EXPECT => {}
             name if name.starts_with("tw.mbarrier_") => return Ok(!self.in_groups),
@@ -109,12 +108,18 @@ impl Rewrite for AtOnce<'_> {
 }
 
 impl AtOnce<'_> {
-    fn load(&self, op: Op, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<()> {
+    /// Emits the synchronous form of a copy `op`, executed only if its predicate is true, and the arrival behind it.
+    fn predicated(
+        &self,
+        op: Op,
+        cloner: &mut IrCloner<'_, '_, '_>,
+        copy: impl FnOnce(&mut IrCloner<'_, '_, '_>) -> Result<(), BuildError>,
+    ) -> Rewritten<()> {
         match cloner.from.operand(op, "pred").filter(|active| !cloner.from.is_always(*active)) {
-            None => self.copied(op, cloner)?,
+            None => copy(cloner)?,
             Some(active) => {
                 cloner.when(cloner.value(active), |cloner| {
-                    self.copied(op, cloner)?;
+                    copy(cloner)?;
                     Ok(Values::new())
                 })?;
             }

@@ -1,14 +1,19 @@
 //! Replaces types that the text of a program may have but later transformations do not accept: open layouts of Triton's
 //! Gluon, which are still to be chosen, and tensors of rank 0.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::op::Dialects;
-use crate::op::name::{gluon, ttg};
-use crate::{Attribute, Body, Dense, Function, LayoutName, TileModule, TileType};
+use crate::op::name::{gluon, tt, ttg};
+use crate::{Attribute, Attributes, Body, Dense, Function, LayoutName, TileModule, TileType, Value};
 
 /// The families of layouts that are still to be chosen: `#gluon.auto_encoding`, `#gluon.coalesced_encoding`.
 const OPEN_LAYOUTS: [&str; 2] = ["auto_encoding", "coalesced_encoding"];
+
+/// The operations that keep all elements and change the shape or the layout.
+const RESHAPES: [&str; 7] =
+    [tt::SPLAT, tt::UNSPLAT, tt::RESHAPE, tt::EXPAND_DIMS, tt::BROADCAST, tt::TRANS, ttg::CONVERT_LAYOUT];
 
 /// Replaces open layouts and tensors of rank 0 by types that later transformations accept.
 ///
@@ -40,6 +45,39 @@ fn of_body(body: &mut Body, dialects: &Dialects) {
             && let Some(conversion) = dialects.get(ttg::CONVERT_LAYOUT)
         {
             operation.definition = Arc::clone(conversion);
+        }
+    }
+    simplify_reshapes(body, dialects);
+}
+
+/// Replaces operations on the shape of tensors of rank 0, which now are scalars: a scalar becomes a tensor by `tt.splat`,
+/// a tensor a scalar by `tt.unsplat`, and uses of a scalar that became a scalar use its operand.
+fn simplify_reshapes(body: &mut Body, dialects: &Dialects) {
+    let mut replaced = HashMap::<Value, Value>::new();
+    for op in body.walk(body.root()) {
+        for operand in &mut body.op_mut(op).operands {
+            *operand = replaced.get(operand).copied().unwrap_or(*operand);
+        }
+        let operation = body.op(op);
+        let ([operand], [result]) = (&operation.operands[..], &operation.results[..]) else { continue };
+        let (operand, result) = (*operand, *result);
+        if !RESHAPES.contains(&operation.name()) {
+            continue;
+        }
+        let are_tensors = [operand, result].map(|value| body.ty(value).as_tensor().is_some());
+        let name = match are_tensors {
+            [false, false] => {
+                replaced.insert(result, operand);
+                continue;
+            }
+            [false, true] => tt::SPLAT,
+            [true, false] => tt::UNSPLAT,
+            [true, true] => continue,
+        };
+        if let Some(definition) = dialects.get(name).filter(|definition| *definition.name != *body.op(op).name()) {
+            let operation = body.op_mut(op);
+            operation.definition = Arc::clone(definition);
+            operation.attributes = Attributes::default();
         }
     }
 }

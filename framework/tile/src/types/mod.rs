@@ -9,8 +9,7 @@ mod ty;
 
 pub use float::Float;
 pub(crate) use print::{WriteLayout, write_types};
-pub(crate) use ty::CONSTANT;
 pub use ty::{
-    FunctionType, LayoutName, MemDescType, Pointer, Signedness, TensorDescriptorType, TensorType, TensorViewType,
-    TileType,
+    AddressSpace, FunctionType, LayoutName, MemDescType, Pointer, Signedness, TensorDescriptorType, TensorType,
+    TensorViewType, TileType,
 };

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{
-    CONSTANT, FunctionType, LayoutName, MemDescType, Pointer, Signedness, TensorDescriptorType, TensorType,
+    AddressSpace, FunctionType, LayoutName, MemDescType, Pointer, Signedness, TensorDescriptorType, TensorType,
     TensorViewType, TileType,
 };
 
@@ -75,8 +75,8 @@ fn write_shape(f: &mut dyn fmt::Write, shape: &[u64]) -> fmt::Result {
 fn write_pointer(f: &mut dyn fmt::Write, pointer: &Pointer, layouts: &WriteLayout<'_>) -> fmt::Result {
     f.write_str("<")?;
     pointer.pointee.write(f, layouts)?;
-    if pointer.constant {
-        write!(f, ", {CONSTANT}")?;
+    if pointer.space != AddressSpace::default() {
+        write!(f, ", \"{}\"", pointer.space.name())?;
     }
     f.write_str(">")
 }

@@ -4,6 +4,7 @@ use super::float::Float;
 use std::sync::{Arc, LazyLock};
 use tilewright_layout::families::Neutral;
 use tilewright_layout::{AttributeSyntaxes, FamilyAttribute, FamilySpec};
+use tilewright_target::named_enum;
 
 /// The type of a value.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -48,12 +49,23 @@ pub enum Signedness {
 pub struct Pointer {
     /// The pointee type.
     pub pointee: TileType,
-    /// Whether the memory is read-only while the program runs.
-    pub constant: bool,
+    /// The memory that it points to.
+    pub space: AddressSpace,
 }
 
-/// The address space of read-only memory, as written in text.
-pub(crate) const CONSTANT: &str = "\"constant\"";
+named_enum! {
+    /// The memory that a pointer points to.
+    #[derive(Default)]
+    pub enum AddressSpace {
+        /// Global memory.
+        #[default]
+        Global = "global",
+        /// Global memory that is read-only while the program runs.
+        Constant = "constant",
+        /// A descriptor that the host encodes (CUDA `CUtensorMap`).
+        Descriptor = "descriptor",
+    }
+}
 
 /// A tensor in registers.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -204,7 +216,7 @@ impl TileType {
     /// A pointer type of global memory.
     #[must_use]
     pub fn pointer(pointee: Self) -> Self {
-        Self::Pointer(Arc::new(Pointer { pointee, constant: false }))
+        Self::Pointer(Arc::new(Pointer { pointee, space: AddressSpace::default() }))
     }
 
     /// A tensor type, with or without a layout.

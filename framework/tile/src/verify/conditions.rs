@@ -186,7 +186,7 @@ fn cast(check: &OpContext<'_>, _: &[String]) -> CheckResult {
     let (Some(from), Some(to)) = (check.group_type("src"), check.result_type()) else { return Ok(()) };
     match (from.element(), to.element()) {
         (TileType::Pointer(left), TileType::Pointer(right)) => {
-            ensure(left.constant == right.constant, || format!("`{from}` becomes `{to}`: the address space must stay"))
+            ensure(left.space == right.space, || format!("`{from}` becomes `{to}`: the address space must stay"))
         }
         (TileType::Pointer(_), _) | (_, TileType::Pointer(_)) => {
             Err(format!("`{from}` becomes `{to}`: expected two pointers; `tt.ptr_to_int` and `tt.int_to_ptr` convert"))

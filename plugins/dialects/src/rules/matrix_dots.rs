@@ -4,11 +4,13 @@ use tilewright_layout::FamilyAttribute;
 use tilewright_tile::rules::{CheckResult, OpContext, VerifyRule, bases, ensure, flag, number};
 use tilewright_tile::{Float, LayoutName, MemDescType, TileType};
 
+use super::shared_layouts::is_fp4_padded;
 use super::tensor_memory_layouts::{MATRIX, SCALES};
 
 /// The rules for `ttng`'s dots, by the names that dialect files use.
-pub(super) const RULES: [VerifyRule; 4] = [
+pub(super) const RULES: [VerifyRule; 5] = [
     VerifyRule::new("dot_shapes", shapes),
+    VerifyRule::new("mma_v2", mma_v2),
     VerifyRule::new("wgmma", wgmma),
     VerifyRule::new("mma5", mma5),
     VerifyRule::new("scales_order", scales_order),
@@ -52,6 +54,24 @@ fn shapes(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
 
 fn family(layout: Option<&LayoutName>) -> &str {
     layout.map_or("no layout", |layout| layout.spec().name.as_str())
+}
+
+/// Rule `mma_v2(a b d)`: checks that the result has the layout of `mma.sync`, and that it is the parent of the operands'
+/// layouts.
+fn mma_v2(check: &OpContext<'_>, groups: &[String]) -> CheckResult {
+    let [a, b, d] = groups else { return Ok(()) };
+    let layout = |group: &String| check.group_type(group).and_then(TileType::layout);
+    let result = layout(d);
+    let version = result.and_then(|layout| number(layout.spec(), "version_major"));
+    ensure(family(result) == "nvidia_mma" && version == Some(2), || {
+        format!("the result has the layout `{}`: expected `#ttg.nvidia_mma` of version 2", family(result))
+    })?;
+    [a, b].into_iter().try_for_each(|group| {
+        let parent = layout(group).and_then(|layout| layout.spec().parent.as_deref());
+        ensure(parent == result.map(LayoutName::spec), || {
+            format!("operand `{group}` has the layout `{}`: expected `dot_op` of the result's", family(layout(group)))
+        })
+    })
 }
 
 /// Rule `wgmma` of `ttng.warp_group_dot`: checks that `wgmma` supports the operands' layouts, element types and result
@@ -173,8 +193,7 @@ fn check_accumulator_layout(d: &MemDescType, is_scaled: bool) -> CheckResult {
     })
 }
 
-/// Checks the element types of a scaled dot: A and B must have types of one kind (16 bits, or at most eight). An A of
-/// `e2m1` with a B of 8 bits must have padding, which tensor memory does not have.
+/// Checks the element types of a scaled dot: A and B must have types of one kind (16 bits, or at most eight).
 fn check_scaled_types(check: &OpContext<'_>, a: &MemDescType, d: &MemDescType) -> CheckResult {
     let accumulator = d.element.to_string();
     ensure(["f16", "f32"].contains(&accumulator.as_str()), || {
@@ -185,9 +204,27 @@ fn check_scaled_types(check: &OpContext<'_>, a: &MemDescType, d: &MemDescType) -
     ensure(is_wide(left) == is_wide(right), || {
         format!("operands of `{left}` and `{right}` are of different kinds: expected one")
     })?;
-    let needs_padding = left == "e2m1" && ["e4m3", "e5m2"].contains(&right);
-    ensure(!needs_padding || a.layout.spec().name != MATRIX, || {
-        format!("operand A of `e2m1` is in tensor memory, and B is of `{right}`: expected A in shared memory")
+    if a.layout.spec().name == MATRIX { check_scaled_operand(a, left, right) } else { Ok(()) }
+}
+
+/// Checks an operand A of a scaled dot that is in tensor memory: it must be of 8-bit floats, or of `e2m1` in bytes, with
+/// padding (`fp4Padded`) if and only if B is of 8-bit floats.
+fn check_scaled_operand(a: &MemDescType, left: &str, right: &str) -> CheckResult {
+    let (element, is_padded) = (a.element.to_string(), is_fp4_padded(a.layout.spec()));
+    let expected: &[&str] = match left {
+        "e2m1" => &["i8"],
+        "e4m3" | "e5m2" => &["f8E4M3FN", "f8E5M2"],
+        _ => return Err(format!("operand A of `{left}` is in tensor memory: expected e2m1, e4m3 or e5m2")),
+    };
+    ensure(expected.contains(&element.as_str()), || {
+        format!("operand A of `{left}` is in tensor memory as `{element}`: expected {}", expected.join(" or "))
+    })?;
+    let needs_padding = ["e4m3", "e5m2"].contains(&right);
+    ensure(left != "e2m1" || is_padded == needs_padding, || {
+        let expected = if needs_padding { "with" } else { "without" };
+        format!(
+            "operand A of `e2m1` is in tensor memory, and B is of `{right}`: expected a layout {expected} `fp4Padded`"
+        )
     })
 }
 

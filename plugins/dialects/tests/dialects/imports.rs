@@ -391,19 +391,44 @@ module {
 
 #[test]
 fn what_has_no_neutral_meaning_is_refused_with_the_reason() {
-    let program = "#smem = #ttg.shared_memory
-#flat = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>
-#nv = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
-module attributes {\"ttg.num-warps\" = 4 : i32} {
-  tt.func public @f(%d: !ttng.tensordesc_im2col<64x64xf16, #nv>, %m: !ttg.memdesc<64x64xf16, #nv, #smem, mutable>, %b: !ttg.memdesc<1xi64, #flat, #smem, mutable>, %i: i32, %o: i16, %p: i1) {
-    ttng.arrive_barrier %b, 1 : !ttg.memdesc<1xi64, #flat, #smem, mutable>
-    ttng.async_tma_copy_global_to_local %d[%i, %i, %i, %i] offsets = [%o, %o] %m, %b, %p : !ttng.tensordesc_im2col<64x64xf16, #nv>, !ttg.memdesc<1xi64, #flat, #smem, mutable> -> !ttg.memdesc<64x64xf16, #nv, #smem, mutable>
+    let program = "module attributes {\"ttg.num-warps\" = 4 : i32, \"ttg.threads-per-warp\" = 32 : i32} {
+  tt.func public @f(%d: !tt.tensordesc<64x64xf16>, %i: i32, %p: i1) {
+    %o = amdg.tdm_prefetch %d[%i, %i], %p, speculative = true {returnOffsets} : !tt.tensordesc<64x64xf16> -> tensor<64x64xi64>
     tt.return
   }
 }
 ";
     let error = import(&read(program), &imports(), &all()).expect_err("refused").in_text(program).to_string();
-    let rule = "with `offsets` it has no neutral meaning: columns of images";
+    let rule = "with `returnOffsets` it has no neutral meaning: where it begins";
+    assert_eq!(error, format!("3:10: `amdg.tdm_prefetch`: {rule}"));
+}
+
+/// An image has as many axes as each of its copies has coordinates.
+#[test]
+fn copies_from_an_image_have_as_many_coordinates() {
+    let program = |second: &str| {
+        format!(
+            "#smem = #ttg.shared_memory
+#flat = #ttg.swizzled_shared<{{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}}>
+#nv = #ttg.nvmma_shared<{{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}}>
+module attributes {{\"ttg.num-warps\" = 4 : i32}} {{
+  tt.func public @f(%d: !ttng.tensordesc_im2col<64x64xf16, #nv>, %m: !ttg.memdesc<64x64xf16, #nv, #smem, mutable>, %b: !ttg.memdesc<1xi64, #flat, #smem, mutable>, %i: i32, %o: i16, %p: i1) {{
+    ttng.async_tma_copy_global_to_local %d[%i, %i, %i, %i] offsets = [%o, %o] %m, %b, %p : !ttng.tensordesc_im2col<64x64xf16, #nv>, !ttg.memdesc<1xi64, #flat, #smem, mutable> -> !ttg.memdesc<64x64xf16, #nv, #smem, mutable>
+    ttng.async_tma_copy_global_to_local %d{second} %m, %b, %p : !ttng.tensordesc_im2col<64x64xf16, #nv>, !ttg.memdesc<1xi64, #flat, #smem, mutable> -> !ttg.memdesc<64x64xf16, #nv, #smem, mutable>
+    tt.return
+  }}
+}}
+"
+        )
+    };
+    let same = program("[%i, %i, %i, %i] offsets = [%o, %o]");
+    let module = import(&read(&same), &imports(), &all()).unwrap_or_else(|error| panic!("{}", error.in_text(&same)));
+    let added: Vec<String> = module.functions[0].signature.arguments.iter().skip(6).map(ToString::to_string).collect();
+    // Sizes, strides, and begin, end and step of the spatial axes.
+    assert_eq!(added, [vec!["i32"; 4], vec!["i64"; 4], vec!["i32"; 6]].concat());
+    let other = program("[%i, %i, %i] offsets = [%o]");
+    let error = import(&read(&other), &imports(), &all()).expect_err("other coordinates").in_text(&other).to_string();
+    let rule = "3 coordinates, and another copy of the image has 4";
     assert_eq!(error, format!("7:5: `ttng.async_tma_copy_global_to_local`: {rule}"));
 }
 

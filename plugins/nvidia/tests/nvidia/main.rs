@@ -24,6 +24,7 @@ mod gathers;
 mod group_dots;
 mod group_faults;
 mod group_instructions;
+mod image_copies;
 mod instructions;
 mod issue;
 mod layouts;

@@ -256,3 +256,25 @@ module attributes {\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = 4 : i32, ttg.
     let (left, _) = run_on(&mut device, &ptx, "k", shape, &arguments).unwrap_or_else(|error| panic!("{error}\n{ptx}"));
     assert_eq!(words(&left[1]), (0..256).map(|at| at * 3 + 2 + 2).collect::<Vec<_>>());
 }
+
+#[test]
+fn tensors_of_rank_0_are_scalars() {
+    let text = "tt.func public @k(%x: !tt.ptr<f32>, %y: !tt.ptr<f32>) {
+    %s = tt.load %x : !tt.ptr<f32>
+    %a = tt.splat %s : f32 -> tensor<f32>
+    %b = arith.addf %a, %a : tensor<f32>
+    %c = tt.reshape %b : tensor<f32> -> tensor<1xf32>
+    %d = tt.reshape %c : tensor<1xf32> -> tensor<f32>
+    %e = tt.splat %d : tensor<f32> -> tensor<64xf32>
+    %i = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32>
+    %p = tt.splat %y : !tt.ptr<f32> -> tensor<64x!tt.ptr<f32>>
+    %q = tt.addptr %p, %i : tensor<64x!tt.ptr<f32>>, tensor<64xi32>
+    tt.store %q, %e : tensor<64x!tt.ptr<f32>>
+    tt.return
+}";
+    let target = target("h100");
+    let kernel = program_kernel(&target, text).unwrap_or_else(|error| panic!("{error}"));
+    let given = [Given::Bytes(1.5f32.to_le_bytes().to_vec()), Given::Empty(256)];
+    let (left, _) = run_block(&target, &kernel, &given, &[]).unwrap_or_else(|fault| panic!("{fault}"));
+    assert_eq!(left[1], [3.0f32.to_le_bytes(); 64].concat());
+}

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::Parser;
 use crate::op::TypeSet;
 use crate::types::{
-    CONSTANT, Float, FunctionType, LayoutName, MemDescType, Pointer, Signedness, TensorDescriptorType, TensorType,
+    AddressSpace, Float, FunctionType, LayoutName, MemDescType, Pointer, Signedness, TensorDescriptorType, TensorType,
     TensorViewType, TileType,
 };
 use tilewright_layout::text::{Cursor, Parsed};
@@ -119,14 +119,15 @@ impl<'a> Parser<'a> {
         if !matches!(pointee, TileType::Integer(..) | TileType::Float(_)) {
             return Err(self.cursor.error(at, format!("a pointer to `{pointee}`: expected an integer or float type")));
         }
-        let mut constant = false;
+        let mut space = AddressSpace::default();
         if self.cursor.takes(",") {
-            constant = self.cursor.takes(CONSTANT);
-            if !constant && !self.cursor.takes("\"global\"") {
-                return Err(self.cursor.expected(&format!("a memory, `\"global\"` or `{CONSTANT}`")));
-            }
+            let mut spaces = AddressSpace::ALL.iter().copied();
+            let given = spaces.find(|space| self.cursor.takes(&format!("\"{}\"", space.name())));
+            let expected =
+                || self.cursor.expected("an address space, `\"global\"`, `\"constant\"` or `\"descriptor\"`");
+            space = given.ok_or_else(expected)?;
         }
-        Ok(TileType::Pointer(Arc::new(Pointer { pointee, constant })))
+        Ok(TileType::Pointer(Arc::new(Pointer { pointee, space })))
     }
 
     pub(super) fn tensor(&mut self, start: usize) -> Parsed<TileType> {

@@ -105,13 +105,6 @@ pub(super) fn mask(
 }
 
 impl FunctionBuilder<'_> {
-    /// Emits a range 0, 1, 2, ... of this size.
-    fn range(&mut self, size: u64) -> Result<Value, BuildError> {
-        let end = i32::try_from(size).unwrap_or(i32::MAX);
-        let ty = TileType::tensor([size], TileType::integer(32), None);
-        self.op(tt::MAKE_RANGE).attribute("start", 0).attribute("end", end).result(ty).value()
-    }
-
     /// Emits the offsets, in elements, of the indices `index` along an axis with these modes; `None` if all are zero.
     pub(super) fn along(&mut self, modes: &[Leaf], index: Value) -> Result<Option<Value>, BuildError> {
         let ty = self.ty(index).clone();
