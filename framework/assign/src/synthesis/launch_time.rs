@@ -6,6 +6,7 @@ use tilewright_tile::op::name::{tt, ttg};
 use super::accesses::{accesses, buffers};
 use super::model::ModelBlock;
 use super::predicted::predicted;
+use super::prefetched::PrefetchedLoads;
 use super::registers::live;
 use super::solved::Solved;
 use super::work::{AccessCounts, WorkCounter};
@@ -50,7 +51,8 @@ pub fn predict_launch(
     let moved = count_accesses(body, config, &layouts)?;
     let program = Solved { body, axis_info: &axis_info, config, layouts: &layouts, plans: &plans };
     let pressure = live(body, &axis_info, &layouts)?;
-    let counted = WorkCounter { program, moved: &moved, pressure, launch_info: Some(&launch_info) };
+    let prefetched = PrefetchedLoads::of(body);
+    let counted = WorkCounter { program, moved: &moved, pressure, prefetched, launch_info: Some(&launch_info) };
     let blocks = launch.values.grid.iter().product::<u64>() * u64::from(config.context.blocks);
     let block = counted.blocks(shared_bytes, Some(blocks))?;
     predicted(&ModelBlock { distinct_bytes: launch.buffer_bytes, ..block }, config)

@@ -8,6 +8,7 @@ use super::derived::ConstraintTrace;
 use super::follows::CopyConsequences;
 use super::model::ModelBlock;
 use super::predicted::predicted;
+use super::prefetched::PrefetchedLoads;
 use super::registers::live;
 use super::shared_layout::{self, Known};
 use super::solved::Solved;
@@ -137,7 +138,8 @@ impl Leaf {
         let axis_info = solved.map(AxisInfoMap::of).unwrap_or_else(|| AxisInfoMap::of(function));
         let program = Solved { body, axis_info: &axis_info, config, layouts: &layouts, plans: &plans };
         let pressure = live(body, &axis_info, &layouts)?;
-        let counted = WorkCounter { program, moved: &moved, pressure, launch_info: None };
+        let prefetched = PrefetchedLoads::of(body);
+        let counted = WorkCounter { program, moved: &moved, pressure, prefetched, launch_info: None };
         let block = counted.blocks(shared_bytes, options.blocks)?;
         let distinct_bytes = tree.reuse.distinct_bytes(&block);
         let prediction = predicted(&ModelBlock { distinct_bytes, ..block }, config)?;

@@ -31,6 +31,7 @@ mod leaf;
 pub mod model;
 mod options;
 mod predicted;
+mod prefetched;
 pub(super) mod registers;
 mod reuse;
 mod search;

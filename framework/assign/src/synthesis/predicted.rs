@@ -3,7 +3,7 @@
 
 use super::SynthesisError;
 use super::derivation::PredictionLine;
-use super::model::{self, ModelBlock, ModelStep, Prediction, StepWork};
+use super::model::{self, ModelBlock, ModelStep, Pipelining, Prediction, StepWork};
 use crate::LaunchConfig;
 use tilewright_target::{TargetDescription, Throughput};
 
@@ -37,7 +37,7 @@ pub(super) fn cycle_lower_bound(
 ) -> Result<f64, SynthesisError> {
     let steps = work.iter().map(|&(work, iteration_count)| ModelStep::Loop {
         iteration_count,
-        stages: 1,
+        pipelining: Pipelining { stages: 1, is_filled: false },
         body: vec![ModelStep::Work(work)],
     });
     Ok(model::predict(&blocks(config, launched, steps.collect()), &with_assumed_throughput(config.context.target))?

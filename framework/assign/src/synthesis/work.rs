@@ -12,8 +12,9 @@ use super::SynthesisError;
 use super::accesses::buffer_count;
 use super::implied_barriers::BarrierState;
 use super::iteration_count::{iteration_count, mean_iteration_count};
-use super::model::{ModelBlock, ModelStep, StepWork};
+use super::model::{ModelBlock, ModelStep, Pipelining, StepWork};
 use super::predicted::{blocks, registers_per_lane};
+use super::prefetched::{PrefetchedLoads, is_load};
 use super::registers::RegisterPressure;
 use super::solved::Solved;
 use crate::LaunchConfig;
@@ -27,7 +28,7 @@ use tilewright_plan::mma::MmaCost;
 use tilewright_plan::movement::{LINE_BYTES, plan_conversion, plan_global_access};
 use tilewright_target::{BankRow, Direction};
 use tilewright_tile::axis_info::AxisInfoMap;
-use tilewright_tile::op_attrs::{PENDING, PREFETCH, SMEM_OPERAND};
+use tilewright_tile::op_attrs::{PENDING, SMEM_OPERAND};
 use tilewright_tile::{Attribute, Op, Operation, Region, TileType, Value, ValueOrigin};
 
 const GROUPS: &str = ttg::WARP_SPECIALIZE;
@@ -56,6 +57,7 @@ pub(super) struct WorkCounter<'s, 'm> {
     /// The counts of each shared-memory access, by the operation that makes it.
     pub moved: &'s HashMap<Op, AccessCounts>,
     pub pressure: RegisterPressure,
+    pub prefetched: PrefetchedLoads,
     /// The axis information of a launch whose arguments are known; `None` if only the program is known.
     pub launch_info: Option<&'s AxisInfoMap>,
 }
@@ -88,14 +90,14 @@ impl WorkCounter<'_, '_> {
                 let operation = self.program.body.op(op);
                 waited.wait_before(operation);
                 if operation.name() == scf::FOR {
-                    let (body, (stages, is_pipelined)) = (operation.regions[0], self.stages(op));
+                    let (body, (pipelining, is_pipelined)) = (operation.regions[0], self.pipelining(op));
                     let around = std::mem::replace(&mut since.is_pipelined, is_pipelined);
                     // Walk the loop body twice and keep the steps of the second pass, which begins with the hazards
                     // that an iteration leaves for the next one.
                     self.region(body, since)?;
                     let body = self.region(body, since)?;
                     since.is_pipelined = around;
-                    steps.push(ModelStep::Loop { iteration_count: self.iteration_count(op), stages, body });
+                    steps.push(ModelStep::Loop { iteration_count: self.iteration_count(op), pipelining, body });
                     continue;
                 }
                 if operation.name() == GROUPS {
@@ -104,7 +106,7 @@ impl WorkCounter<'_, '_> {
                 }
                 let spilled_registers = self.count_spilled(op);
                 let work = StepWork { spilled_registers, ..self.work(op, since)? };
-                if operation.name() == tt::LOAD && !work.asynchronous {
+                if is_load(operation) && !work.asynchronous {
                     waited.issue(operation, work, &mut steps);
                 } else if work != StepWork::default() {
                     steps.push(ModelStep::Work(work));
@@ -135,11 +137,11 @@ impl WorkCounter<'_, '_> {
         let buffers =
             tensor_copies.iter().filter_map(|op| buffer_count(body, body.operand(*op, "dst")?)).max().unwrap_or(1);
         for step in &mut steps {
-            if let ModelStep::Loop { stages, body, .. } = step {
+            if let ModelStep::Loop { pipelining, body, .. } = step {
                 body.extend(brought);
                 // A buffer that asynchronous MMAs still read cannot be refilled, so the copies of one iteration less
                 // are in flight.
-                *stages = buffers - u64::from(inside().any(|op| self.is_in_flight(op)));
+                pipelining.stages = buffers - u64::from(inside().any(|op| self.is_in_flight(op)));
                 break;
             }
         }
@@ -162,24 +164,31 @@ impl WorkCounter<'_, '_> {
         }
     }
 
-    /// Returns the number of iterations of a loop whose copies are in flight together, and whether the loop is
-    /// pipelined. The number counts the buffers, less one if MMAs in flight still read it; two if loads are prefetched
+    /// Returns how the copies of a loop overlap, and whether the loop is pipelined; a loop around another loop is not. The
+    /// number of stages counts the buffers, less one if MMAs in flight still read it; two if loads are prefetched
     /// through registers.
-    fn stages(&self, op: Op) -> (u64, bool) {
-        let inside = || self.program.body.op(op).regions.iter().flat_map(|region| self.program.body.walk(*region));
-        if inside().any(|op| self.is_prefetched(op)) {
-            return (2, true);
+    fn pipelining(&self, op: Op) -> (Pipelining, bool) {
+        let body = self.program.body;
+        let inside: Vec<Op> = body.walk_op(op).into_iter().filter(|inner| *inner != op).collect();
+        if inside.iter().any(|op| body.op(*op).name() == scf::FOR) {
+            return (Pipelining { stages: 1, is_filled: false }, false);
         }
-        let filled = |op: Op| match self.program.body.op(op).name() {
-            ttg::ASYNC_COPY_GLOBAL_TO_LOCAL => self.program.body.operand(op, "result"),
-            ttg::LOCAL_STORE => self.program.body.operand(op, "dst"),
-            tw::BULK_TENSOR_LOAD => self.program.body.operand(op, "dst"),
+        let mut loads = inside.iter().filter(|op| self.prefetched.contains(**op)).peekable();
+        if loads.peek().is_some() {
+            let is_filled = loads.any(|op| !self.prefetched.is_predicated(*op));
+            return (Pipelining { stages: 2, is_filled }, true);
+        }
+        let filled = |op: &Op| match body.op(*op).name() {
+            ttg::ASYNC_COPY_GLOBAL_TO_LOCAL => body.operand(*op, "result"),
+            ttg::LOCAL_STORE => body.operand(*op, "dst"),
+            tw::BULK_TENSOR_LOAD => body.operand(*op, "dst"),
             _ => None,
         };
-        let buffers = inside().filter_map(|op| buffer_count(self.program.body, filled(op)?)).max().unwrap_or(1);
+        let buffers = inside.iter().filter_map(|op| buffer_count(body, filled(op)?)).max().unwrap_or(1);
         // A buffer that asynchronous MMAs still read cannot be refilled, so the copies of one iteration less are in
         // flight.
-        (buffers - u64::from(inside().any(|op| self.is_in_flight(op))), buffers > 1)
+        let is_read = inside.iter().any(|op| self.is_in_flight(*op));
+        (Pipelining { stages: buffers - u64::from(is_read), is_filled: false }, buffers > 1)
     }
 
     /// Whether an operation is a dot whose MMA overlaps with the next iteration.
@@ -187,36 +196,14 @@ impl WorkCounter<'_, '_> {
         self.program.body.op(op).attributes.get(PENDING).is_some()
     }
 
-    /// Whether an operation is a load that is prefetched for a later iteration: marked, or only stored to one of several
-    /// buffers.
-    fn is_prefetched(&self, op: Op) -> bool {
-        let (body, operation) = (self.program.body, self.program.body.op(op));
-        operation.attributes.get(PREFETCH).is_some()
-            || operation.name() == tt::LOAD && {
-                let users = body
-                    .walk(body.root())
-                    .into_iter()
-                    .filter(|user| operation.results.iter().any(|value| body.op(*user).operands.contains(value)));
-                let kept: Vec<bool> = users.map(|user| self.fills_a_buffer(user)).collect();
-                !kept.is_empty() && kept.iter().all(|kept| *kept)
-            }
-    }
-
-    /// Whether an operation stores to a buffer that the program selects by an index.
-    fn fills_a_buffer(&self, op: Op) -> bool {
-        let (body, operation) = (self.program.body, self.program.body.op(op));
-        operation.name() == ttg::LOCAL_STORE && buffer_count(body, operation.operands[1]).is_some()
-    }
-
     /// Whether an operation before a pipelined loop fills a buffer with what the loop omits in its last iterations, so
-    /// that both cost nothing. A loop without marks has fewer iterations instead: what comes before it counts.
+    /// that both cost nothing. A loop without predicates has fewer iterations instead: what comes before it counts.
     fn is_omitted_later(&self, op: Op) -> bool {
         let (body, operation) = (self.program.body, self.program.body.op(op));
-        let is_marked = |load: Op| body.op(load).attributes.get(PREFETCH).is_some();
         buffer_count(body, operation.operands[1]).is_some()
             && match body.origin(operation.operands[0]) {
                 ValueOrigin::Result(load, _) if operation.name() == ttg::LOCAL_STORE => {
-                    body.op(load).name() != tt::LOAD || is_marked(load)
+                    !is_load(body.op(load)) || self.prefetched.is_predicated(load)
                 }
                 _ => true,
             }
@@ -292,9 +279,9 @@ impl WorkCounter<'_, '_> {
                 let barriers = filled.map_or(0, |filled| since.count_barriers_before(body, *filled, Direction::Store));
                 StepWork { shared_accesses: issued, wavefronts_stored: wavefronts, barriers, ..StepWork::default() }
             }
-            tt::LOAD if self.is_prefetched(op) => match since.is_pipelined {
+            _ if self.prefetched.contains(op) => match since.is_pipelined {
                 true => StepWork { asynchronous: true, ..self.op_costs(op, Direction::Load)? },
-                false if operation.attributes.get(PREFETCH).is_some() => StepWork::default(),
+                false if self.prefetched.is_predicated(op) => StepWork::default(),
                 false => self.op_costs(op, Direction::Load)?,
             },
             ttg::ASYNC_COPY_GLOBAL_TO_LOCAL => {
@@ -386,13 +373,16 @@ impl WorkCounter<'_, '_> {
         let arithmetic = moves.arithmetic + op_costs.plain.ceil() as u64;
         let (global_bytes, global_lines) = match &kind {
             Kind::Access(access) => {
-                // Elements that several threads load are transferred to the block only once, so their sectors are
-                // counted as those of a store by one thread.
-                let named = &access.named;
-                let target = self.program.config.context.target;
-                let once = plan_global_access(&layout, &named.tensor, named.bits, Direction::Store, target)?;
-                let bytes = once.transactions * u64::from(target.global.transaction_bytes);
-                (op_costs.bytes.min(bytes), once.lines)
+                // The first-level cache has what several threads or accesses load, so its sectors are counted as those of
+                // one access by all threads. Each access looks up its lines, but threads with the same elements once.
+                let (named, target) = (&access.named, self.program.config.context.target);
+                let stored = |layout| plan_global_access(layout, &named.tensor, named.bits, Direction::Store, target);
+                let together = layout.flatten_ins().rename_in(Dim::REGISTER, Dim::LANE)?;
+                let bytes = match access.direction {
+                    Direction::Load => stored(&together)?.transactions * u64::from(target.global.transaction_bytes),
+                    Direction::Store => op_costs.bytes,
+                };
+                (bytes, stored(&layout)?.lines)
             }
             _ => (op_costs.bytes, 0),
         };

@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 use tilewright_assign::synthesis::coalesce::{Threads, coalesce_layout};
-use tilewright_assign::synthesis::model::{ModelBlock, ModelError, ModelStep, StepWork, predict};
+use tilewright_assign::synthesis::model::{ModelBlock, ModelError, ModelStep, Pipelining, StepWork, predict};
 use tilewright_layout::cute::ComposedLayout;
 use tilewright_layout::f2::Subspace;
 use tilewright_layout::{Dim, LinearLayout, MemoryLayout, Space};
@@ -360,6 +360,10 @@ fn work() -> impl Strategy<Value = StepWork> {
     )
 }
 
+fn pipelined(stages: u64) -> Pipelining {
+    Pipelining { stages, is_filled: false }
+}
+
 fn block() -> impl Strategy<Value = ModelBlock> {
     let sizes = (1..5000u64, (1..5u64, 0..2u64), 16..128u64, 0..100_000u64, prop::option::of(0..1u64 << 30));
     (sizes, prop::collection::vec(work(), 1..3), work(), 0..40u64, 1..5u64).prop_map(
@@ -371,7 +375,8 @@ fn block() -> impl Strategy<Value = ModelBlock> {
             stages,
         )| {
             let body = body.into_iter().map(ModelStep::Work).collect();
-            let steps = vec![ModelStep::Loop { iteration_count, stages, body }, ModelStep::Work(last)];
+            let steps =
+                vec![ModelStep::Loop { iteration_count, pipelining: pipelined(stages), body }, ModelStep::Work(last)];
             ModelBlock { blocks, warps, producers, lanes: 32, registers, shared_bytes, distinct_bytes, steps }
         },
     )
@@ -411,7 +416,7 @@ proptest! {
             (14, _) => after.registers += by.min(255 - after.registers),
             (15, _) => after.shared_bytes += (640 * by).min(166_000 - after.shared_bytes),
             (16, [ModelStep::Loop { iteration_count, .. }, ..]) => *iteration_count += by,
-            (17, [ModelStep::Loop { stages, .. }, ..]) => *stages = (*stages - 1).max(1),
+            (17, [ModelStep::Loop { pipelining, .. }, ..]) => pipelining.stages = (pipelining.stages - 1).max(1),
             (18, _) => after.warps += by % 4,
             (19, _) => after.producers += by % 4,
             (20, _) => after.distinct_bytes = after.distinct_bytes.map(|bytes| bytes + (by << 20)),
@@ -452,7 +457,7 @@ fn asynchronous_mma_overlaps_with_an_iteration() {
         let load = StepWork { wavefronts_loaded: 64, shared_accesses: 16, barriers: 1, ..StepWork::default() };
         let matrix = StepWork { matrix_instructions: instructions, matrix_cycles: 8.0, pending, ..StepWork::default() };
         let body = [load, matrix].map(ModelStep::Work).to_vec();
-        let steps = vec![ModelStep::Loop { iteration_count: 32, stages: 2, body }];
+        let steps = vec![ModelStep::Loop { iteration_count: 32, pipelining: pipelined(2), body }];
         let block = ModelBlock {
             blocks: 1,
             warps: 4,
@@ -487,7 +492,7 @@ fn producers_gain_where_there_is_room_for_them() {
         let matrix = StepWork { matrix_instructions: 32, matrix_cycles: 8.0, ..StepWork::default() };
         let barrier = StepWork { barriers: u64::from(producers == 0), ..StepWork::default() };
         let body = [barrier, copy, matrix].map(ModelStep::Work).to_vec();
-        let steps = vec![ModelStep::Loop { iteration_count: 64, stages: 4, body }];
+        let steps = vec![ModelStep::Loop { iteration_count: 64, pipelining: pipelined(4), body }];
         let block = ModelBlock {
             blocks: 1080,
             warps: 4,
@@ -524,7 +529,7 @@ fn a_gemm_is_bound_by_its_slowest_resource() {
         let load = StepWork { wavefronts_loaded: wavefronts, shared_accesses: 16, barriers: 1, ..StepWork::default() };
         let matrix = StepWork { matrix_instructions: 128, matrix_cycles: 8.0, ..StepWork::default() };
         let body = [copy, load, matrix].map(ModelStep::Work).to_vec();
-        let steps = vec![ModelStep::Loop { iteration_count: 32, stages, body }];
+        let steps = vec![ModelStep::Loop { iteration_count: 32, pipelining: pipelined(stages), body }];
         let block = ModelBlock {
             blocks: 1080,
             warps: 4,

@@ -16,4 +16,4 @@ mod work;
 
 pub use occupancy::{ModelError, Occupancy};
 pub use predict::{Pipes, Prediction, predict};
-pub use work::{ModelBlock, ModelStep, StepWork};
+pub use work::{ModelBlock, ModelStep, Pipelining, StepWork};

@@ -1,7 +1,7 @@
 //! Predicted cycles, from work and the throughput of the target.
 
 use super::occupancy::stats;
-use super::{ModelBlock, ModelError, ModelStep, Occupancy, StepWork};
+use super::{ModelBlock, ModelError, ModelStep, Occupancy, Pipelining, StepWork};
 use serde::Serialize;
 use tilewright_plan::cost::{CACHE_RATIO, DEVICE_MEMORY_SHARE, REQUEST_BYTES};
 use tilewright_plan::movement::LINE_BYTES;
@@ -132,8 +132,8 @@ impl ThroughputModel<'_> {
         steps.iter().fold(Spent::default(), |all, step| {
             let step_cost = match step {
                 ModelStep::Work(work) => self.work(work),
-                ModelStep::Loop { iteration_count, stages, body } => {
-                    self.loop_time(*iteration_count, *stages, self.steps(body))
+                ModelStep::Loop { iteration_count, pipelining, body } => {
+                    self.loop_time(*iteration_count, *pipelining, self.steps(body))
                 }
             };
             Spent {
@@ -148,22 +148,24 @@ impl ThroughputModel<'_> {
         })
     }
 
-    /// Returns the time of a loop. In a pipelined loop the first iteration waits for its copies. Each further iteration
+    /// Returns the time of a loop. In a pipelined loop the first iteration waits for its copies, unless steps before the
+    /// loop have. Each further iteration
     /// takes as long as its own work, its transfers, its overlapping MMAs, or the latency divided by the number of
     /// stages in flight, whichever is longest.
-    fn loop_time(&self, iteration_count: u64, stages: u64, body: Spent) -> Spent {
+    fn loop_time(&self, iteration_count: u64, pipelining: Pipelining, body: Spent) -> Spent {
         if iteration_count == 0 {
             return Spent::default();
         }
         let alone = body.latency + body.in_flight.all() + body.mma_cycles;
-        let next = match stages {
+        let next = match pipelining.stages {
             0 | 1 => alone,
-            _ => {
+            stages => {
                 let step_cost = body.latency.max(body.pipes.global).max(body.mma_cycles);
                 step_cost.max(body.in_flight.latency / (stages - 1) as f64)
             }
         };
-        let latency = alone + (iteration_count - 1) as f64 * next;
+        let first = if pipelining.is_filled { next } else { alone };
+        let latency = first + (iteration_count - 1) as f64 * next;
         Spent { pipes: Pipes::default().plus(body.pipes, iteration_count as f64), latency, ..Spent::default() }
     }
 

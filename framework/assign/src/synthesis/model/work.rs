@@ -66,11 +66,20 @@ pub enum ModelStep {
     Loop {
         /// The trip count of the loop.
         iteration_count: u64,
-        /// Number of iterations whose asynchronous copies are in flight together; one without prefetching.
-        stages: u64,
+        /// How its copies overlap with its iterations.
+        pipelining: Pipelining,
         /// The steps of one iteration.
         body: Vec<ModelStep>,
     },
+}
+
+/// How the asynchronous copies of a loop overlap with its iterations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pipelining {
+    /// Number of iterations whose copies are in flight together; one without prefetching.
+    pub stages: u64,
+    /// Whether steps before the loop have waited for the copies of the first iteration.
+    pub is_filled: bool,
 }
 
 /// The blocks of a launch, which are all alike, as input of the performance model.
