@@ -261,7 +261,7 @@ pub(super) fn of_copy(
     Ok(CopyChoice {
         layout: Some(layout_name(&canonical_order(&found.layout)?)),
         bytes: Some(bytes),
-        through_registers: false,
+        ..CopyChoice::default()
     })
 }
 

@@ -24,7 +24,7 @@ use tilewright_tile::axis_info::AxisInfoMap;
 use tilewright_tile::op::Dialects;
 use tilewright_tile::op_attrs::{COLUMNS_PER_LANE, K_WIDTH};
 use tilewright_tile::transform::explicit::{Choices, Loop, expand};
-use tilewright_tile::{Attribute, Body, Function, Op, TileModule, Value};
+use tilewright_tile::{Attribute, Body, Function, Op, TileModule, Value, ValueOrigin};
 
 /// A solved leaf of the search tree: the program with layouts, and the lines of its derivation.
 pub(super) struct Leaf {
@@ -38,6 +38,8 @@ pub(super) struct Leaf {
     plans: HashMap<Op, MmaPlan>,
     /// The dots of the original program whose MMA can be asynchronous.
     queued: HashSet<Op>,
+    /// The copies of the original program that store to global memory in the layout of the value's producer.
+    pub plain_stores: Vec<Op>,
 }
 
 impl Leaf {
@@ -134,6 +136,8 @@ impl Leaf {
         if options.task_mapping {
             follows.find_synchronous_copies(body, &expanded.copies, (tree, choices), &moved);
         }
+        let plain_stores = expanded.copies.iter().filter(|(_, op)| is_plain_store(body, *op));
+        let plain_stores = plain_stores.map(|(from, _)| *from).collect();
         let loops: Vec<LoopLine> = tree.loops.iter().map(|open| of_loop(function, &open.of, choices)).collect();
         let axis_info = solved.map(AxisInfoMap::of).unwrap_or_else(|| AxisInfoMap::of(function));
         let program = Solved { body, axis_info: &axis_info, config, layouts: &layouts, plans: &plans };
@@ -143,7 +147,9 @@ impl Leaf {
         let block = counted.blocks(shared_bytes, options.blocks)?;
         let distinct_bytes = tree.reuse.distinct_bytes(&block);
         let prediction = predicted(&ModelBlock { distinct_bytes, ..block }, config)?;
-        Ok((Self { dots, copies, memories, loops, shared_bytes, prediction, assigned, plans, queued }, follows))
+        let found =
+            Self { dots, copies, memories, loops, shared_bytes, prediction, assigned, plans, queued, plain_stores };
+        Ok((found, follows))
     }
 
     /// Whether all MMAs that a loop accumulates can overlap with the next iteration.
@@ -214,6 +220,15 @@ fn dot_line(body: &Body, op: Op, plan: &MmaPlan) -> DotLine {
     }
 }
 
+/// Whether an operation is a store to global memory without a layout conversion of its value.
+fn is_plain_store(body: &Body, op: Op) -> bool {
+    let operation = body.op(op);
+    let value = body.operand(op, "value").filter(|_| operation.name() == tt::STORE);
+    let is_converted =
+        |value| matches!(body.origin(value), ValueOrigin::Result(op, _) if body.op(op).name() == ttg::CONVERT_LAYOUT);
+    value.is_some_and(|value| !is_converted(value))
+}
+
 /// Returns the derivation line of the copy `from` of the original program: the operation `op` that implements it, and
 /// the reason for its layout. `None` if `op` does not copy.
 fn of_copy(function: &Function, from: Op, body: &Body, op: Op) -> Option<CopyLine> {
@@ -241,11 +256,12 @@ fn of_copy(function: &Function, from: Op, body: &Body, op: Op) -> Option<CopyLin
         }
         ttg::LOCAL_LOAD => (*value, operation.results[0], "f = g q^-1 p: read in the layout of its user"),
         ttg::LOCAL_STORE => (*value, operation.operands[0], "f = g q^-1 p: written in the layout of its producer"),
-        tt::STORE => (
-            *value,
-            operation.operands[1],
-            "f = g: written to global memory in the layout of its producer, or coalesced",
-        ),
+        tt::STORE if is_plain_store(body, op) => {
+            (*value, operation.operands[1], "f = g: written to global memory in the layout of its producer")
+        }
+        tt::STORE => {
+            (*value, operation.operands[1], "f = g: written to global memory coalesced, after a layout conversion")
+        }
         _ => return None,
     };
     Some(CopyLine {

@@ -63,6 +63,7 @@ pub fn synthesize(
     search.tune_dots();
     search.most_leaves = search.size.leaves.saturating_add(options.leaves);
     search.tune_loops();
+    search.tune_stores();
     let Search { best, first, refused, size, .. } = search;
     if let Some(refused) = refused {
         return Err(refused);
@@ -327,6 +328,19 @@ impl Search<'_, '_> {
     fn not_produced(&mut self) {
         let target = self.config.context.target.name.clone();
         self.refused.get_or_insert(SynthesisError::NoProducers { target });
+    }
+
+    /// Solves the best leaf (complete choice) again with a layout conversion before each store to global memory that has
+    /// none, and keeps each conversion that is faster. Layout assignment compares the operations alone, not the program.
+    fn tune_stores(&mut self) {
+        let stores = self.best.as_ref().map(|(leaf, _)| leaf.plain_stores.clone());
+        for store in stores.into_iter().flatten() {
+            let Some((_, choices)) = &self.best else { return };
+            let mut choices = choices.clone();
+            choices.copies.entry(store).or_default().converted = true;
+            self.size.nodes += 1;
+            self.leaf(&choices);
+        }
     }
 
     /// Solves a leaf (complete choice), and keeps it if it is the fastest. Returns false if its tensors do not

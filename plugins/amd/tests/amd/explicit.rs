@@ -3,6 +3,7 @@
 use crate::targets::target;
 use tilewright_assign::synthesis::SynthesisOptions;
 use tilewright_vendor_testkit::explicit;
+use tilewright_vendor_testkit::explicit::pinned::compare_pinned;
 use tilewright_vendor_testkit::explicit::tiles::{tiles_table, usual_tiles};
 use tilewright_vendor_testkit::explicit::{MIXED, PROGRAMS, case, executed, is_inside, kept, solved, table};
 
@@ -39,6 +40,14 @@ fn weights_are_converted_nowhere() {
         let of_matrices = solved.derivation.conversions.iter().filter(|line| is_inside(line));
         assert_eq!(of_matrices.collect::<Vec<_>>(), [""; 0], "{name}:\n{}", solved.derivation);
     }
+}
+
+/// Checks instructions, stages and layout conversions before stores: `TILEWRIGHT_ALL_PINNED` compares all programs.
+#[test]
+fn no_pinned_alternative_is_predicted_to_be_faster() {
+    let (compared, faster) = compare_pinned(&target("mi300x"));
+    assert!(compared >= 12, "{compared} comparisons");
+    assert!(faster.is_empty(), "{}", faster.join("\n"));
 }
 
 #[test]

@@ -12,6 +12,7 @@ use tilewright_vendor_testkit::explicit::derived;
 use tilewright_vendor_testkit::explicit::executed;
 use tilewright_vendor_testkit::explicit::is_inside;
 use tilewright_vendor_testkit::explicit::kept;
+use tilewright_vendor_testkit::explicit::pinned::compare_pinned;
 use tilewright_vendor_testkit::explicit::solved;
 use tilewright_vendor_testkit::explicit::table;
 use tilewright_vendor_testkit::explicit::tiles::{tiles_table, usual_tiles};
@@ -230,31 +231,6 @@ fn shared_memory_is_copied_to_shared_memory() {
     }
 }
 
-/// Checks that the chosen program is predicted to take no longer than a program with any pinned choice, so the search
-/// cut off no better branch.
-#[test]
-fn no_pinned_choice_is_better_than_what_is_found() {
-    for gpu_model in ["a100", "h100"] {
-        let target = target(gpu_model);
-        let (case, text) = case("explicit_gemm");
-        let of = |attributes: &str| {
-            let text = text.replace("tw.mma %ra, %rb, %sum :", &format!("tw.mma %ra, %rb, %sum {attributes} :"));
-            derived(&target, &text, case.warps, SynthesisOptions::default())
-                .unwrap_or_else(|error| panic!("{attributes}: {error}"))
-        };
-        let free = of("");
-        for row in ["m16n8k16", "m16n8k8"] {
-            for width in ["", ", kWidth = 2 : i32", ", kWidth = 4 : i32"] {
-                let row = format!("{{instruction = \"mma.sync.aligned.{row}.row.col.f32.f16.f16.f32\"{width}}}");
-                let pinned = of(&row);
-                assert!(free.prediction.cycles <= pinned.prediction.cycles, "{gpu_model} {row}:\n{free}\n{pinned}");
-                assert!(row.contains(&pinned.dots[0].instruction), "{pinned}");
-            }
-        }
-        assert!(free.search.leaves > 1 && free.search.leaves <= 64, "{free}");
-    }
-}
-
 /// Checks attention with as many keys in a tile as elements in a head: both dots have one shape, but K is stored along K
 /// of the first dot and V along N of the second, so that they need different instructions to read them from shared
 /// memory.
@@ -280,6 +256,27 @@ fn dots_of_one_shape_choose_for_the_memory_of_their_operands() {
     );
     let shared = shared.unwrap_or_else(|error| panic!("{error}"));
     assert!(found.derivation.prediction.cycles < 0.7 * shared.prediction.cycles, "{}{shared}", found.derivation);
+}
+
+/// Checks instructions, stages and layout conversions before stores: `TILEWRIGHT_ALL_PINNED` compares all programs.
+#[test]
+fn no_pinned_alternative_is_predicted_to_be_faster() {
+    for gpu_model in ["a100", "h100"] {
+        let (compared, faster) = compare_pinned(&target(gpu_model));
+        assert!(compared >= 12, "{compared} comparisons on {gpu_model}");
+        assert!(faster.is_empty(), "on {gpu_model}:\n{}", faster.join("\n"));
+    }
+}
+
+/// Checks the store of 32-bit results of an MMA: lanes convert them and store 16 bytes each, not 8, which are less than
+/// a sector.
+#[test]
+fn results_are_converted_before_the_store_if_that_is_faster() {
+    for gpu_model in ["a100", "h100"] {
+        let found = solved(&target(gpu_model), "explicit_gemm_edges", SynthesisOptions::default());
+        let store = found.derivation.copies.iter().find(|copy| copy.operation == "tt.store").expect("a store");
+        assert!(store.layout.contains("sizePerThread = [1, 4]"), "{gpu_model}: {}", found.derivation);
+    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Checks of the conformance suite's explicit-memory programs, which state the memory space of each tile: synthesis
 //! finds layouts, the kernels are emulated, and the results are listed in a table.
 
+pub mod pinned;
 pub mod ranked;
 mod table;
 pub mod tiles;

@@ -126,6 +126,9 @@ pub struct CopyChoice {
     pub bytes: Option<u64>,
     /// Whether the copy goes through registers although an asynchronous copy is possible.
     pub through_registers: bool,
+    /// Whether a copy from registers to global memory converts the layout of the registers first, to a layout that is
+    /// found for the store.
+    pub converted: bool,
 }
 
 /// The choices for a dot of an explicit-memory program.

@@ -134,6 +134,9 @@ impl Expander<'_> {
     ) -> Rewritten<Op> {
         let new_op = if matches!(cloner.from.ty(target), TileType::View(_)) {
             let (pointers, mask) = self.emit_pointers(op, target, cloner)?;
+            let is_converted = self.choices.copies.get(&op).is_some_and(|choice| choice.converted);
+            let ty = cloner.to.ty(value).with_layout(None);
+            let value = if is_converted { cloner.to.unary(ttg::CONVERT_LAYOUT, value, ty)? } else { value };
             let store = cloner.to.op(tt::STORE).operands("ptr", &[pointers]).operands("value", &[value]);
             store.operands("mask", mask.as_slice()).build()
         } else {
