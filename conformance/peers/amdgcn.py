@@ -4,6 +4,8 @@ import dataclasses
 import re
 from collections.abc import Iterator
 
+from machine_code import classify
+
 LABEL = re.compile(r"([.\w$]+):")
 INSTRUCTION = re.compile(r"\s+([a-z][a-z0-9_]+)\b\s*(.*)$")
 TARGET = re.compile(r"\.LBB\w+")
@@ -23,7 +25,6 @@ CLASSES = (
     ("scalar", "s_"),
     ("function", "v_exp v_log v_rcp v_rsq v_sqrt v_sin v_cos"),
 )
-OTHER = "integer"
 
 # Cycles of a SIMD unit to issue an instruction of 64 lanes: 4 for 16 lanes a cycle, 16 for functions at a quarter of that rate
 # (CDNA3 instruction set architecture, section 1). The scalar unit and waits take one.
@@ -45,8 +46,7 @@ class Instruction:
     @property
     def kind(self) -> str:
         """The class of the instruction."""
-        fits = (name for name, starts in CLASSES if any(self.opcode.startswith(start) for start in starts.split()))
-        return next(fits, OTHER)
+        return classify(self.opcode, CLASSES)
 
     @property
     def access_bytes(self) -> int:

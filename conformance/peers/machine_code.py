@@ -41,6 +41,11 @@ class Instruction(Protocol):
         """Cycles of a scheduler to issue the instruction."""
 
 
+def classify(opcode: str, classes: Iterable[tuple[str, str]]) -> str:
+    """The class of an instruction: the first of `classes` with a start of its opcode, or else `integer`."""
+    return next((name for name, starts in classes if opcode.startswith(tuple(starts.split()))), "integer")
+
+
 @dataclasses.dataclass
 class Block:
     """A basic block, and the indices of the blocks that may follow it."""

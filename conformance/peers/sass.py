@@ -4,6 +4,8 @@ import dataclasses
 import re
 import struct
 
+from machine_code import classify
+
 # Labels of blocks, and of subroutines that the assembler brings.
 LABEL = re.compile(r"\s*(\.L_x_\d+|\$[\w$]+):")
 INSTRUCTION = re.compile(
@@ -29,7 +31,6 @@ CLASSES = (
     ("float", "FADD FMUL FFMA"),
     ("branch", "BRA BSSY BSYNC CALL RET EXIT BREAK BRX"),
 )
-OTHER = "integer"
 
 # Cycles that a scheduler issues an instruction of 32 lanes for: 32 over the results per cycle of a quarter of the
 # multiprocessor. CUDA C++ Programming Guide, "Throughput of Native Arithmetic Instructions"; memory instructions have 8 lanes
@@ -58,8 +59,7 @@ class Instruction:
     @property
     def kind(self) -> str:
         """The class of the instruction."""
-        fits = (name for name, starts in CLASSES if any(self.opcode.startswith(start) for start in starts.split()))
-        return next(fits, OTHER)
+        return classify(self.opcode, CLASSES)
 
     @property
     def access_bytes(self) -> int:

@@ -14,6 +14,8 @@ use super::Session;
 #[derive(Debug)]
 pub struct SessionBuilder {
     catalogue: Catalogue,
+    /// The plugins that the caller named.
+    files: Vec<PathBuf>,
     discovery: Discovery,
     registry: Registry,
 }
@@ -46,7 +48,7 @@ impl Session {
     /// ```
     #[must_use]
     pub fn builder(catalogue: Catalogue) -> SessionBuilder {
-        SessionBuilder { catalogue, discovery: Discovery::standard(), registry: Registry::new() }
+        SessionBuilder { catalogue, files: Vec::new(), discovery: Discovery::standard(), registry: Registry::new() }
     }
 }
 
@@ -90,12 +92,22 @@ impl SessionBuilder {
     /// ```
     #[must_use]
     pub fn plugins<P: Into<PathBuf>>(mut self, files: impl IntoIterator<Item = P>) -> Self {
-        self.discovery.files.extend(files.into_iter().map(Into::into));
+        self.files.extend(files.into_iter().map(Into::into));
         self
     }
 
-    /// Replaces all settings of the plugin search by `discovery`, including the files that [`Self::plugins`] added
-    /// earlier.
+    /// Replaces the places where plugins are searched; files that [`Self::plugins`] adds are loaded in addition.
+    ///
+    /// # Examples
+    /// ```
+    /// use tilewright::plugin::Discovery;
+    /// use tilewright::{Session, SessionError};
+    ///
+    /// let builder = Session::builder(tilewright_targets::catalogue()?);
+    /// let builder = builder.plugins(["/no/such/plugin.so"]).discovery(Discovery::default());
+    /// assert!(matches!(builder.open(), Err(SessionError::Plugin(_))));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn discovery(self, discovery: Discovery) -> Self {
         Self { discovery, ..self }
@@ -125,6 +137,7 @@ impl SessionBuilder {
     /// # Errors
     /// [`SessionError::Plugin`]: a file that the caller named cannot be loaded.
     pub fn open(mut self) -> Result<Session, SessionError> {
+        self.discovery.files.extend(self.files);
         self.registry.discover(&self.discovery)?;
         Ok(Session::new(self.catalogue, self.registry))
     }

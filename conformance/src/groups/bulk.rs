@@ -3,7 +3,7 @@
 
 use tilewright_kernel::{Outside, TensorMap};
 use tilewright_plan::movement::PlanContext;
-use tilewright_target::{Completion, Instruction, Operand, TargetDescription, TensorCopyLayout, TensorCopyOperand};
+use tilewright_target::{Completion, Instruction, TargetDescription, TensorCopyLayout, TensorCopyOperand};
 use tilewright_verify::kernels::{Bulk, BulkFlaw};
 use tilewright_verify::{CheckFailure, TestCase, box_copy_case, box_origins, bulk_copy_1d_case, check_emulated};
 
@@ -12,14 +12,6 @@ use crate::{Context, Verdict};
 
 /// Number of bytes that the cases of 1-D bulk copies copy.
 pub(super) const BULK_COPY_BYTES: u32 = 1040;
-
-/// Returns the operand that describes the box of a tensor that an instruction copies; `None` if it copies no box.
-pub(super) fn box_operand(row: &Instruction) -> Option<&TensorCopyOperand> {
-    row.operands.iter().find_map(|operand| match operand {
-        Operand::Box(operand) => Some(operand),
-        _ => None,
-    })
-}
 
 /// Returns the direction of an instruction's copy, as the word that case names use.
 pub(super) fn copy_direction(row: &Instruction) -> &'static str {
@@ -44,7 +36,7 @@ pub(super) fn bulk_copy_of(row: &Instruction) -> Option<(Option<TensorMap>, u32)
     if !Bulk::is_of(row) {
         return None;
     }
-    let map = box_operand(row).and_then(|operand| Some(map_of(operand, operand.layouts.first()?, 16)));
+    let map = row.box_operand().and_then(|operand| Some(map_of(operand, operand.layouts.first()?, 16)));
     Some((map, BULK_COPY_BYTES))
 }
 

@@ -8,7 +8,7 @@ use serde_json::{Value as Json, json};
 
 use tilewright_layout::Dim;
 use tilewright_target::{
-    Evidence, Instruction, InstructionKind, MemoryOperand, Operand, Semantics, TargetDescription, UnusedInstruction,
+    Evidence, Instruction, InstructionKind, Operand, Semantics, TargetDescription, UnusedInstruction,
 };
 
 use crate::draw::{Destination, draw_instruction};
@@ -151,26 +151,15 @@ fn line(row: &Instruction, target: &TargetDescription) -> Json {
     json!({
         "name": row.name, "kind": kind, "shape": shape(row), "types": types,
         "cycles": issue.map(|issue| issue.cycles), "cycles_evidence": evidence,
-        "memory": in_memory(row).map(|memory| memory.role.clone()).collect::<Vec<_>>(), "warps": warps(row),
+        "memory": row.operands.iter().filter_map(Operand::memory_operand).map(|memory| memory.role.clone()).collect::<Vec<_>>(), "warps": warps(row),
         "saturates": row.semantics == Semantics::ContractSaturating, "source": row.source, "numerics": row.numerics,
-    })
-}
-
-/// Returns the operands that an instruction reads from shared memory.
-fn in_memory(row: &Instruction) -> impl Iterator<Item = &MemoryOperand> {
-    row.operands.iter().filter_map(|operand| match operand {
-        Operand::Memory(memory) => Some(memory),
-        _ => None,
     })
 }
 
 /// Returns the number of warps that issue an instruction together.
 fn warps(row: &Instruction) -> u32 {
-    let of = |operand: &Operand| match operand {
-        Operand::Register { layout, .. } => layout.in_bits(Dim::WARP),
-        _ => 0,
-    };
-    1 << row.operands.iter().map(of).max().unwrap_or(0)
+    let layouts = row.operands.iter().filter_map(Operand::register_layout);
+    1 << layouts.map(|layout| layout.in_bits(Dim::WARP)).max().unwrap_or(0)
 }
 
 /// Returns the role, element type and sizes of each operand that is a tile of a matrix, in registers or in a memory.
@@ -194,7 +183,8 @@ fn tiles(row: &Instruction) -> impl Iterator<Item = (String, &str, Vec<u64>)> {
 fn operand_notes(row: &Instruction) -> String {
     let warps = warps(row);
     let warps = if warps > 1 { format!(", {warps} warps") } else { String::new() };
-    let roles: Vec<_> = in_memory(row).map(|memory| memory.role.as_str()).collect();
+    let memory = row.operands.iter().filter_map(Operand::memory_operand);
+    let roles: Vec<_> = memory.map(|memory| memory.role.as_str()).collect();
     let memory = if roles.is_empty() { String::new() } else { format!(", {} in memory", roles.join(" and ")) };
     let tensor: Vec<_> =
         row.operands.iter().filter_map(Operand::tensor_memory_operand).map(|tile| tile.role.as_str()).collect();
@@ -223,12 +213,9 @@ fn block_of(row: &Instruction) -> String {
 /// Returns the size of an instruction as text: for an MMA M x N x K, and the number of blocks if there are several; for
 /// a move of memory segments their number and the bytes of each; for other moves the box, block or rows that they move.
 fn shape(row: &Instruction) -> String {
-    let access = row.operands.iter().find_map(|operand| match operand {
-        Operand::Access { data, .. } => Some((data.out_bits(Dim::named("slot")), data.out_bits(Dim::named("byte")))),
-        _ => None,
-    });
-    if let Some((segments, bytes)) = access {
-        return format!("{} slots of {} bytes", 1u64 << segments, 1u64 << bytes);
+    if let Some((data, ..)) = row.access_operand() {
+        let [segments, bytes] = ["slot", "byte"].map(|dim| 1u64 << data.out_bits(Dim::named(dim)));
+        return format!("{segments} slots of {bytes} bytes");
     }
     if let Some(shape) = bulk_shape(row) {
         return shape;

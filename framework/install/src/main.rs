@@ -109,7 +109,7 @@ fn plugins(built: &Path, folder: &Path) -> Result<Vec<PathBuf>, InstallError> {
             done.push(copy(&built.join(&answers), &folder.join(&answers))?);
         }
     }
-    done.extend(llvm(folder)?);
+    done.push(llvm(folder)?);
     Ok(done)
 }
 
@@ -122,21 +122,18 @@ fn library_of(manifest: &Path) -> Result<String, InstallError> {
     library.ok_or_else(|| InstallError::Manifest(manifest.to_owned()))
 }
 
-/// Copies the LLVM library that the plugins link into `folder`, under each name that it has in the LLVM installation;
-/// returns the paths of the copies.
-fn llvm(folder: &Path) -> Result<Vec<PathBuf>, InstallError> {
+/// Copies the LLVM library that the plugins link into `folder`, under the name by which they load it; returns the path
+/// of the copy.
+fn llvm(folder: &Path) -> Result<PathBuf, InstallError> {
     let (from, library) = (Path::new(env!("LLVM_FOLDER")), concat!("lib", env!("LLVM_LIBRARY"), ".so"));
-    let listed = std::fs::read_dir(from).map_err(|source| InstallError::File { file: from.to_owned(), source })?;
-    let named = listed.filter_map(|entry| Some(entry.ok()?.path()));
-    let named: Vec<_> = named.filter(|path| file_name(path).starts_with(library)).collect();
-    if named.is_empty() {
-        return Err(InstallError::Missing(from.join(library)));
-    }
-    named.iter().map(|path| copy(path, &folder.join(file_name(path)))).collect()
-}
-
-fn file_name(path: &Path) -> String {
-    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    let link_file = from.join(library);
+    let error = |source| InstallError::File { file: link_file.clone(), source };
+    // The linker opens a symbolic link to the library, or a script `INPUT(FILE)`, which is much shorter than a library.
+    let is_script = std::fs::metadata(&link_file).map_err(error)?.len() < 4096;
+    let script = if is_script { std::fs::read_to_string(&link_file).map_err(error)? } else { String::new() };
+    let named = script.split_once("INPUT(").and_then(|(_, rest)| rest.split([')', ' ']).next());
+    let file = named.map_or_else(|| link_file.clone(), |named| from.join(named)).canonicalize().map_err(error)?;
+    copy(&file, &folder.join(file.file_name().unwrap_or_default()))
 }
 
 fn write(file: &Path, bytes: &[u8]) -> Result<PathBuf, InstallError> {

@@ -265,10 +265,7 @@ fn of_dim(row: &Instruction, dim: Dim) -> Option<u32> {
 /// # Errors
 /// [`TensorMapError`] for the first map whose boxes the instruction cannot copy.
 pub fn check_tensor_maps(kernel: &Kernel, row: &Instruction, operands: &[Value]) -> Result<(), TensorMapError> {
-    let box_operand = row.operands.iter().find_map(|operand| match operand {
-        Operand::Box(operand) => Some(operand),
-        _ => None,
-    });
+    let box_operand = row.box_operand();
     let given = row.operands.iter().filter(|operand| is_kernel_operand(operand)).zip(operands);
     let maps = given.filter(|(operand, _)| matches!(operand, Operand::TensorMap)).map(|(_, value)| value.0 as usize);
     let maps = maps.filter_map(|number| kernel.parameters.get(number)?.map.as_ref());

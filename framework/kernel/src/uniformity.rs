@@ -135,9 +135,6 @@ impl Analysis<'_> {
 
     /// Returns the uniformity of the value with this index among those that a region yields.
     fn yielded_uniformity(&self, region: &Region, index: usize) -> Uniformity {
-        match region.statements.last().map(|statement| &statement.op) {
-            Some(Op::Yield { values }) => values.get(index).map_or(Uniformity::Varying, |&value| self.level(value)),
-            _ => Uniformity::Varying,
-        }
+        region.yielded().get(index).map_or(Uniformity::Varying, |&value| self.level(value))
     }
 }

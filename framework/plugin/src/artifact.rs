@@ -148,10 +148,7 @@ pub struct EncodedMap {
 /// Returns the tensor maps among a kernel's parameters, with the driver's mode numbers from the instruction table.
 fn encoded_maps(kernel: &Kernel, rows: &[Instruction]) -> Vec<EncodedMap> {
     let mode = |map: &TensorMap| {
-        let box_operands = rows.iter().flat_map(|row| &row.operands).filter_map(|operand| match operand {
-            Operand::Box(operand) => Some(operand),
-            _ => None,
-        });
+        let box_operands = rows.iter().flat_map(|row| &row.operands).filter_map(Operand::box_operand);
         let mut fitting = box_operands.filter(|operand| map.check_for(operand).is_ok());
         fitting.find_map(|operand| Some(operand.find_layout(map.swizzle)?.mode))
     };

@@ -25,3 +25,11 @@ pub(super) fn read_slice<'a>(slice: Slice) -> Result<&'a [u8], PluginFailure> {
     #[allow(unsafe_code)]
     Ok(unsafe { std::slice::from_raw_parts(slice.data, slice.length) })
 }
+
+/// Returns text from the other side, or a note that the text cannot be read.
+pub(super) fn lossy_text(slice: Slice) -> String {
+    match read_slice(slice) {
+        Ok(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+        Err(failure) => format!("(a message that cannot be read: {failure})"),
+    }
+}

@@ -13,7 +13,7 @@ use std::sync::{Arc, OnceLock};
 use serde::{Deserialize, Serialize};
 
 use super::abi::{ABI_MAJOR, ABI_MINOR, HostTable, Slice};
-use super::bytes::read_slice;
+use super::bytes::lossy_text;
 
 /// Severity of a log message, a number. A host treats numbers that it does not know as [`LogLevel::DEBUG`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -153,14 +153,6 @@ pub(super) static HOST_TABLE: HostTable = HostTable {
     progress: Some(host_progress),
 };
 
-/// Returns text from a plugin, or a note that the text cannot be read.
-fn text(slice: Slice) -> String {
-    match read_slice(slice) {
-        Ok(bytes) => String::from_utf8_lossy(bytes).into_owned(),
-        Err(failure) => format!("(a message that cannot be read: {failure})"),
-    }
-}
-
 /// Runs `work` and catches a panic of a listener, so that it does not unwind into the plugin.
 fn contained(work: impl FnOnce()) {
     let _: Result<(), Box<dyn Any + Send>> = catch_unwind(AssertUnwindSafe(work));
@@ -168,10 +160,10 @@ fn contained(work: impl FnOnce()) {
 
 #[allow(unsafe_code)]
 unsafe extern "C" fn host_log(_: *mut c_void, level: u32, message: Slice) {
-    contained(|| deliver_log(LogLevel(level), &text(message)));
+    contained(|| deliver_log(LogLevel(level), &lossy_text(message)));
 }
 
 #[allow(unsafe_code)]
 unsafe extern "C" fn host_progress(_: *mut c_void, done: u64, total: u64, what: Slice) {
-    contained(|| deliver_progress(done, total, &text(what)));
+    contained(|| deliver_progress(done, total, &lossy_text(what)));
 }

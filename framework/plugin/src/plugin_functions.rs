@@ -3,7 +3,7 @@
 #![allow(unsafe_code)]
 
 use super::abi::{BlobHandle, ErrorHandle, PluginTable, Slice, TargetHandle};
-use super::bytes::read_slice;
+use super::bytes::{lossy_text, read_slice};
 use super::failure::{ErrorCode, PluginFailure};
 use super::functions::functions;
 
@@ -68,11 +68,4 @@ pub(super) fn text(what: &str, slice: Slice) -> Result<String, PluginFailure> {
     let text =
         std::str::from_utf8(bytes).map_err(|error| PluginFailure::internal(format!("{what} is not UTF-8: {error}")))?;
     Ok(text.to_owned())
-}
-
-fn lossy_text(slice: Slice) -> String {
-    match read_slice(slice) {
-        Ok(bytes) => String::from_utf8_lossy(bytes).into_owned(),
-        Err(failure) => format!("(a message that cannot be read: {failure})"),
-    }
 }

@@ -87,7 +87,12 @@ fn derived(parameter: &Parameter, plain: &[Option<KernelArgument>], bytes: &[u64
     let (buffer, offset) = match plain.get(rows.pointer as usize) {
         Some(&Some(KernelArgument::Buffer(buffer))) => (buffer, 0),
         Some(&Some(KernelArgument::Pointer { buffer, offset })) => (buffer, offset),
-        _ => return Err(format!("the tensor map of parameter `{}` exceeds its buffer", parameter.name)),
+        _ => {
+            return Err(format!(
+                "the tensor map of parameter `{}` derives from argument {}: expected a buffer there",
+                parameter.name, rows.pointer
+            ));
+        }
     };
     let size = bytes.get(buffer).copied().unwrap_or(0).saturating_sub(offset);
     let mut tensor = rows.tensor(map, (buffer, size), number).map_err(|error| error.to_string())?;

@@ -65,22 +65,66 @@ impl Instruction {
     /// Returns the sizes along dim0 and dim1 of the tile of the operand with the role `required`; `None` if there is no
     /// such operand.
     fn tile(&self, required: &str) -> Option<[u64; 2]> {
+        match self.operand(required)? {
+            Operand::Register { layout, .. } => Some([0, 1].map(|axis| 1 << layout.out_bits(Dim::tensor(axis)))),
+            Operand::Memory(memory) => Some(memory.shape),
+            Operand::Tensor(tile) => Some([0, 1].map(|axis| 1 << tile.layout.out_bits(Dim::tensor(axis)))),
+            _ => None,
+        }
+    }
+
+    /// Returns the operand that is a tile of a matrix with the role `required`; `None` if there is none.
+    #[must_use]
+    pub fn operand(&self, required: &str) -> Option<&Operand> {
+        self.operands.iter().find(|operand| operand.role() == Some(required))
+    }
+
+    /// Returns the element type, the width in bits of an element, and the layout of the operand in registers with the
+    /// role `required`; `None` if there is none.
+    #[must_use]
+    pub fn register_operand(&self, required: &str) -> Option<(&str, u32, &LinearLayout)> {
         self.operands.iter().find_map(|operand| match operand {
-            Operand::Register { role, layout, .. } if role == required => {
-                Some([0, 1].map(|axis| 1 << layout.out_bits(Dim::tensor(axis))))
-            }
-            Operand::Memory(memory) if memory.role == required => Some(memory.shape),
-            Operand::Tensor(tile) if tile.role == required => {
-                Some([0, 1].map(|axis| 1 << tile.layout.out_bits(Dim::tensor(axis))))
-            }
+            Operand::Register { role, element, bits, layout } if role == required => Some((&**element, *bits, layout)),
             _ => None,
         })
+    }
+
+    /// Returns the operand in shared memory with the role `required`; `None` if there is none.
+    #[must_use]
+    pub fn memory_operand(&self, required: &str) -> Option<&MemoryOperand> {
+        self.operands.iter().filter_map(Operand::memory_operand).find(|memory| memory.role == required)
     }
 
     /// Returns the operand in tensor memory with the role `required`; `None` if there is none.
     #[must_use]
     pub fn tensor_memory_operand(&self, required: &str) -> Option<&TensorMemoryOperand> {
         self.operands.iter().filter_map(Operand::tensor_memory_operand).find(|tile| tile.role == required)
+    }
+
+    /// Returns the operand that describes the boxes of a tensor that the instruction copies; `None` if it copies none.
+    #[must_use]
+    pub fn box_operand(&self) -> Option<&TensorCopyOperand> {
+        self.operands.iter().find_map(Operand::box_operand)
+    }
+
+    /// Returns the operand that describes the block of a matrix that the instruction accesses; `None` if it accesses
+    /// none.
+    #[must_use]
+    pub fn block_operand(&self) -> Option<&BlockOperand> {
+        self.operands.iter().find_map(|operand| match operand {
+            Operand::Block(block) => Some(block),
+            _ => None,
+        })
+    }
+
+    /// Returns the layouts of data and addresses, and the alignment of the slots, of the operand in shared memory whose
+    /// addresses the lanes provide ([`Operand::Access`]); `None` if there is none.
+    #[must_use]
+    pub fn access_operand(&self) -> Option<(&LinearLayout, &LinearLayout, u32)> {
+        self.operands.iter().find_map(|operand| match operand {
+            Operand::Access { data, address, alignment } => Some((data, address, *alignment)),
+            _ => None,
+        })
     }
 
     /// Whether the instruction has scales of A and B (operands `scale_a` and `scale_b`).
@@ -259,6 +303,33 @@ impl Operand {
             Self::Register { element, .. } => Some(element),
             Self::Memory(operand) => Some(&operand.element),
             Self::Tensor(operand) => Some(&operand.element),
+            _ => None,
+        }
+    }
+
+    /// Returns the layout of an operand in registers; `None` for operands of other kinds.
+    #[must_use]
+    pub fn register_layout(&self) -> Option<&LinearLayout> {
+        match self {
+            Self::Register { layout, .. } => Some(layout),
+            _ => None,
+        }
+    }
+
+    /// Returns an operand in shared memory that a matrix descriptor addresses; `None` for operands of other kinds.
+    #[must_use]
+    pub fn memory_operand(&self) -> Option<&MemoryOperand> {
+        match self {
+            Self::Memory(memory) => Some(memory),
+            _ => None,
+        }
+    }
+
+    /// Returns an operand that describes boxes of a tensor; `None` for operands of other kinds.
+    #[must_use]
+    pub fn box_operand(&self) -> Option<&TensorCopyOperand> {
+        match self {
+            Self::Box(operand) => Some(operand),
             _ => None,
         }
     }

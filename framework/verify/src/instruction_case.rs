@@ -240,21 +240,14 @@ struct Matrix {
 
 impl Matrix {
     fn of(row: &Instruction, required: &str, seed: u64) -> Result<Self, String> {
-        let found = row.operands.iter().find_map(|operand| match operand {
-            Operand::Register { role, element, layout, .. } if role == required => {
-                Some((element, 1 << layout.out_bits(Dim::tensor(1))))
-            }
-            Operand::Memory(memory) if memory.role == required => Some((&memory.element, memory.shape[1])),
-            Operand::Tensor(tile) if tile.role == required => {
-                Some((&tile.element, 1 << tile.layout.out_bits(Dim::tensor(1))))
-            }
-            // An accumulator in tensor memory is updated in place, so the operand `d` is also `c`.
-            Operand::Tensor(tile) if tile.role == "d" && required == "c" => {
-                Some((&tile.element, 1 << tile.layout.out_bits(Dim::tensor(1))))
-            }
-            _ => None,
-        });
-        let (element, second) = found.ok_or_else(|| format!("there is no operand `{required}`"))?;
+        // An accumulator in tensor memory is updated in place, so the operand `d` is also `c`.
+        let in_place = || row.operand("d").filter(|d| required == "c" && d.tensor_memory_operand().is_some());
+        let (element, second) = match row.operand(required).or_else(in_place) {
+            Some(Operand::Register { element, layout, .. }) => (element, 1 << layout.out_bits(Dim::tensor(1))),
+            Some(Operand::Memory(memory)) => (&memory.element, memory.shape[1]),
+            Some(Operand::Tensor(tile)) => (&tile.element, 1 << tile.layout.out_bits(Dim::tensor(1))),
+            _ => return Err(format!("there is no operand `{required}`")),
+        };
         let is_extreme = required == "c" && row.semantics == Semantics::ContractSaturating;
         Ok(Self {
             kind: element_type_from_name(element)?,

@@ -17,31 +17,16 @@ pub fn groups_have_one_kind<V: tilewright_plugin::VendorTables>() {
     }
 }
 
-/// Returns element type, element bits and layout of the operand with the role `required`; `None` unless it is in
-/// registers.
-pub fn find_register<'a>(row: &'a Instruction, required: &str) -> Option<(&'a str, u32, &'a LinearLayout)> {
-    row.operands.iter().find_map(|operand| match operand {
-        Operand::Register { role, element, bits, layout } if role == required => {
-            Some((element.as_str(), *bits, layout))
-        }
-        _ => None,
-    })
-}
-
-/// Returns the same as [`find_register`]; panics if the operand is not in registers.
+/// Returns the same as [`Instruction::register_operand`]; panics if the operand is not in registers.
 #[track_caller]
 pub fn register<'a>(row: &'a Instruction, required: &str) -> (&'a str, u32, &'a LinearLayout) {
-    find_register(row, required).unwrap_or_else(|| panic!("{} has no {required} in registers", row.name))
+    row.register_operand(required).unwrap_or_else(|| panic!("{} has no {required} in registers", row.name))
 }
 
 /// Returns the operand with the role `required`; panics if it is not in shared memory.
 #[track_caller]
 pub fn memory<'a>(row: &'a Instruction, required: &str) -> &'a MemoryOperand {
-    let found = row.operands.iter().find_map(|operand| match operand {
-        Operand::Memory(memory) if memory.role == required => Some(memory),
-        _ => None,
-    });
-    found.unwrap_or_else(|| panic!("{} has no {required} in shared memory", row.name))
+    row.memory_operand(required).unwrap_or_else(|| panic!("{} has no {required} in shared memory", row.name))
 }
 
 /// Returns the first operand in tensor memory; panics if there is none.
@@ -75,7 +60,7 @@ pub fn coordinates(layout: &LinearLayout, register: u64, lane: u64, warp: u64) -
 pub fn same_positions(row: &Instruction, role: &str, published: &Value, rows: u64, is_swapped: bool) {
     let published = ThreadValue::parse(published.as_str().expect("a thread-value layout"));
     let (_, _, layout) = register(row, role);
-    let operand = row.operands.iter().find(|operand| operand.role() == Some(role)).expect("it is in registers");
+    let operand = row.operand(role).expect("it is in registers");
     assert_eq!(published.size(1), row.registers_per_lane(operand), "registers of {role} of {}", row.name);
     let lanes = 1 << layout.in_bits(Dim::LANE);
     for thread in 0..published.size(0) {

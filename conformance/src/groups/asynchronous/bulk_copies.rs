@@ -6,7 +6,7 @@ use tilewright_target::Instruction;
 use tilewright_verify::CheckFailure;
 use tilewright_verify::kernels::{Bulk, BulkFlaw};
 
-use super::super::bulk::{box_operand, box_test_cases, check_box_cases, copy_direction, map_of, run_flawed};
+use super::super::bulk::{box_test_cases, check_box_cases, copy_direction, map_of, run_flawed};
 use super::super::executed::device_case;
 use super::super::law::case_name_part;
 use crate::{Case, Context, Level, Verdict};
@@ -23,7 +23,7 @@ pub(super) fn cases(context: &Context) -> Vec<Case> {
 /// Returns the cases that copy boxes across the tensor's borders, such as
 /// `boxes/to-shared/2d/swizzle-of-128-bytes/b16`.
 fn borders(context: &Context, row: &Instruction) -> Vec<Case> {
-    let Some(operand) = box_operand(row) else { return Vec::new() };
+    let Some(operand) = row.box_operand() else { return Vec::new() };
     let mut cases = Vec::new();
     for box_layout in &operand.layouts {
         for bits in WIDTHS {
@@ -51,7 +51,7 @@ fn borders(context: &Context, row: &Instruction) -> Vec<Case> {
 /// `wrong-spans/from-shared/no-fence`.
 fn wrong(row: &Instruction) -> Vec<Case> {
     let flaws = BulkFlaw::ALL.into_iter().filter(|flaw| flaw.concerns(row.completion));
-    let what = match box_operand(row) {
+    let what = match row.box_operand() {
         Some(operand) => format!("wrong-boxes/{}/{}d", copy_direction(row), operand.rank),
         None => format!("wrong-spans/{}", copy_direction(row)),
     };

@@ -4,7 +4,7 @@
 use tilewright_kernel::{Module, is_result};
 use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::movement::{BlockLoadPlan, BlockSource, PlanContext};
-use tilewright_target::{BlockOperand, Instruction, InstructionKind, Operand};
+use tilewright_target::{Instruction, InstructionKind, Operand};
 use tilewright_verify::kernels::block_load_kernel;
 use tilewright_verify::{BlockTile, CheckFailure, TestCase, block_load_case, check_emulated};
 
@@ -30,11 +30,7 @@ impl Blocks {
     /// Returns the block that one warp loads, and a matrix that ends within its last block.
     fn of(context: &Context, row: &Instruction) -> Result<Self, CheckFailure> {
         let missing = |what: &str| CheckFailure::Row(format!("it {what}"));
-        let named = row.operands.iter().find_map(|operand| match operand {
-            Operand::Block(block) => Some(block),
-            _ => None,
-        });
-        let block: &BlockOperand = named.ok_or_else(|| missing("names no block of a matrix"))?;
+        let block = row.block_operand().ok_or_else(|| missing("names no block of a matrix"))?;
         let Some(Operand::Register { layout, .. }) = row.operands.iter().find(|operand| is_result(operand)) else {
             return Err(missing("has no register result"));
         };

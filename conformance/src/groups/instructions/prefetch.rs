@@ -3,7 +3,7 @@
 
 use tilewright_kernel::Module;
 use tilewright_plan::movement::{PlanContext, PrefetchPlan, PrefetchSpec, plan_prefetch};
-use tilewright_target::{Instruction, Operand};
+use tilewright_target::Instruction;
 use tilewright_verify::kernels::{PrefetchDistance, prefetched_kernel};
 use tilewright_verify::{CheckFailure, check_emulated, prefetch_case};
 
@@ -35,11 +35,7 @@ fn plan_context<'a>(context: &'a Context, row: &'a Instruction) -> PlanContext<'
 
 /// Plans the prefetch of three tiles, each as wide as a row of the matrix must be.
 fn planned(context: &Context, row: &Instruction) -> Result<PrefetchPlan, CheckFailure> {
-    let block = row.operands.iter().find_map(|operand| match operand {
-        Operand::Block(block) => Some(block),
-        _ => None,
-    });
-    let block = block.ok_or_else(|| CheckFailure::Row("it names no block of a matrix".to_owned()))?;
+    let block = row.block_operand().ok_or_else(|| CheckFailure::Row("it names no block of a matrix".to_owned()))?;
     let min_elements = u64::from(block.least_bytes) * 8 / u64::from(block.element_bits);
     let [rows, columns] = [u64::from(block.rows), u64::from(block.columns).max(min_elements)];
     let problem = PrefetchSpec::new([rows, columns], [3 * rows, columns], block.element_bits)

@@ -41,10 +41,7 @@ fn label(operand: &Operand, index: usize) -> String {
 
 /// Returns the layout of the operand with the role `requested`; `None` if no register operand has it.
 pub(super) fn register<'a>(row: &'a Instruction, requested: &str) -> Option<&'a LinearLayout> {
-    row.operands.iter().find_map(|operand| match operand {
-        Operand::Register { role, layout, .. } if role == requested => Some(layout),
-        _ => None,
-    })
+    row.register_operand(requested).map(|(.., layout)| layout)
 }
 
 fn unique_names(context: &Context) -> LawResult {

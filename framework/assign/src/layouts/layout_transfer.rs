@@ -124,13 +124,18 @@ pub fn shape_of(layout: &LinearLayout) -> Vec<u64> {
 /// Puts the dims of a layout into the order that types use: register, lane, warp, block, and the tensor axes.
 ///
 /// # Errors
-/// [`LayoutError`] if an output dim of the layout is not a tensor axis.
+/// [`LayoutError::NoSuchDim`] if the layout has bases of another input dim; another [`LayoutError`] if an output dim is
+/// not a tensor axis.
 pub fn canonical_order(layout: &LinearLayout) -> Result<LinearLayout, LayoutError> {
+    const DIMS: [Dim; 4] = [Dim::REGISTER, Dim::LANE, Dim::WARP, Dim::BLOCK];
+    if let Some((dim, _)) = layout.ins().iter().find(|(dim, bits)| *bits > 0 && !DIMS.contains(dim)) {
+        return Err(LayoutError::NoSuchDim { dim });
+    }
     let axes: Vec<Dim> = (0..layout.outs().len()).map(Dim::tensor).collect();
     let layout = layout.transpose_outs(&axes)?;
     let mut ins = Space::default();
     let mut columns = Vec::new();
-    for dim in [Dim::REGISTER, Dim::LANE, Dim::WARP, Dim::BLOCK] {
+    for dim in DIMS {
         ins.push(dim, layout.in_bits(dim))?;
         columns.extend_from_slice(layout.columns_of(dim));
     }

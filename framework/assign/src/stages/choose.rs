@@ -79,10 +79,11 @@ impl PipelinePlanner<'_> {
                 Err(reason) => stays(&mut line, load, &reason),
             }
         }
+        let mut registers = available.registers;
         found.retain(|(load, how)| {
-            let fits = how.registers <= available.registers;
+            let fits = how.registers <= registers;
             match fits {
-                true => available.registers -= how.registers,
+                true => registers -= how.registers,
                 false => stays(&mut line, load, "no registers are left for the value in flight"),
             }
             fits
@@ -111,7 +112,7 @@ impl PipelinePlanner<'_> {
         if !found.iter().any(|(_, how)| how.is_copy()) {
             line.stages = REGISTER_BUFFERS;
         }
-        available.bytes -= bytes;
+        *available = BlockResources { registers, bytes: available.bytes - bytes };
         staged.overlapped_dots = self.overlapped_dots(of.op, &found, &staged.stored_operands);
         staged.mma_waits_cover_block = self.waits_cover_block(&staged.overlapped_dots);
         for (load, how) in found {

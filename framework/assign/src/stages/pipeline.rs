@@ -19,7 +19,7 @@ const NUM_STAGES: &str = "tt.num_stages";
 
 /// Pipelines the loops of an assigned module. `stages` is the max number of stages; `None` takes the loop's attribute,
 /// else the target's value. One stage disables prefetching. A prefetch through registers has two buffers in shared
-/// memory, whatever the number of stages.
+/// memory, whatever the number of stages; one whose value the loop carries in registers has none.
 ///
 /// # Errors
 /// [`EngineError::Program`] if the program cannot be rewritten with the chosen prefetches.

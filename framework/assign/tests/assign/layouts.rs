@@ -1,8 +1,8 @@
 //! Tests of layout names in types: resolving a name, and naming a layout.
 
-use tilewright_assign::layouts::{LayoutCache, LayoutResolveError, distributed, layout_name};
+use tilewright_assign::layouts::{LayoutCache, LayoutResolveError, canonical_order, distributed, layout_name};
 use tilewright_layout::families::Neutral;
-use tilewright_layout::{Dim, Families, Layout, LinearLayout};
+use tilewright_layout::{Dim, Families, Layout, LayoutError, LinearLayout};
 use tilewright_tile::op::Dialects;
 use tilewright_tile::{TileModule, TileType, text};
 
@@ -32,6 +32,13 @@ fn a_tensor_has_the_layout_that_its_type_names() {
     let slice = format!("tensor<32xf32, #ttg.slice<{{dim = 1, parent = {BLOCKED}}}>>");
     let slice = distributed(&ty(&slice), &Neutral).expect("a layout");
     assert_eq!(slice.bases_of(Dim::LANE), [[0], [0], [1], [2], [4]]);
+}
+
+#[test]
+fn dims_that_types_lack_are_errors() {
+    let of = |dim| LinearLayout::identity(4, dim, Dim::tensor(0)).expect("a layout");
+    assert!(canonical_order(&of(Dim::LANE)).is_ok());
+    assert_eq!(canonical_order(&of(Dim::OFFSET)), Err(LayoutError::NoSuchDim { dim: Dim::OFFSET }));
 }
 
 #[test]

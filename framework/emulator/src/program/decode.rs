@@ -364,12 +364,9 @@ impl<'a> Decoder<'a> {
         self.push(operation, step);
     }
 
-    /// Returns the register copies at the end of a region: each yielded value goes to the registers that start at its
+    /// Returns the register copies at the boundary of a region: each value goes to the registers that start at its
     /// entry of `to`.
-    fn yielded(&self, region: &Region, to: &[usize]) -> Vec<Copied> {
-        let Some(Op::Yield { values }) = region.statements.last().map(|statement| &statement.op) else {
-            return Vec::new();
-        };
+    fn copies(&self, values: &[Value], to: &[usize]) -> Vec<Copied> {
         let copied = |(&value, &to): (&Value, &usize)| Copied {
             from: self.at(value),
             to,
@@ -379,10 +376,7 @@ impl<'a> Decoder<'a> {
     }
 
     fn yielded_buffer(&self, region: &Region, index: usize) -> Option<u32> {
-        match region.statements.last().map(|statement| &statement.op) {
-            Some(Op::Yield { values }) => self.location(*values.get(index)?).buffer,
-            _ => None,
-        }
+        self.location(*region.yielded().get(index)?).buffer
     }
 
     fn branch(
@@ -396,10 +390,10 @@ impl<'a> Decoder<'a> {
         let to: Vec<_> = statement.results.iter().map(|&(value, ty)| self.allocate(value, ty)).collect();
         let branch = self.push(operation, Step::Branch { condition: self.at(condition), otherwise: 0 });
         self.statements(then);
-        let copies = self.yielded(then, &to);
+        let copies = self.copies(then.yielded(), &to);
         let middle = self.push(operation, Step::Otherwise { copies, end: 0 });
         self.statements(otherwise);
-        let copies = self.yielded(otherwise, &to);
+        let copies = self.copies(otherwise.yielded(), &to);
         let join = self.push(operation, Step::Join { copies });
         if let Step::Branch { otherwise, .. } = &mut self.program.steps[branch] {
             *otherwise = middle + 1;
@@ -425,15 +419,10 @@ impl<'a> Decoder<'a> {
         let locations: Vec<_> = body.arguments.iter().map(|&(value, ty)| self.allocate(value, ty)).collect();
         let [index, arguments @ ..] = locations.as_slice() else { return };
         let bounds = Bounds { index: *index, to: self.at(to), step: self.at(step) };
-        let copied = |(&value, &to): (&Value, &usize)| Copied {
-            from: self.at(value),
-            to,
-            n: self.width(self.location(value).ty),
-        };
-        let copies = carried.iter().zip(arguments).map(copied).collect();
+        let copies = self.copies(carried, arguments);
         let enter = self.push(operation, Step::Enter { bounds, from: self.at(from), copies, end: 0 });
         self.statements(body);
-        let copies = self.yielded(body, arguments);
+        let copies = self.copies(body.yielded(), arguments);
         let repeat = self.push(operation, Step::Repeat { bounds, copies, body: enter + 1 });
         if let Step::Enter { end, .. } = &mut self.program.steps[enter] {
             *end = repeat + 1;
@@ -447,22 +436,11 @@ impl<'a> Decoder<'a> {
 
     fn while_loop(&mut self, operation: u32, statement: &Statement, carried: &[Value], body: &'a Region) {
         let arguments: Vec<_> = body.arguments.iter().map(|&(value, ty)| self.allocate(value, ty)).collect();
-        let copied = |(&value, &to): (&Value, &usize)| Copied {
-            from: self.at(value),
-            to,
-            n: self.width(self.location(value).ty),
-        };
-        let copies = carried.iter().zip(&arguments).map(copied).collect();
+        let copies = self.copies(carried, &arguments);
         let enter = self.push(operation, Step::EnterWhile { copies });
         self.statements(body);
-        let Some(Op::Yield { values }) = body.statements.last().map(|statement| &statement.op) else { return };
-        let [condition, values @ ..] = values.as_slice() else { return };
-        let copied = |(&value, &to): (&Value, &usize)| Copied {
-            from: self.at(value),
-            to,
-            n: self.width(self.location(value).ty),
-        };
-        let copies = values.iter().zip(&arguments).map(copied).collect();
+        let [condition, values @ ..] = body.yielded() else { return };
+        let copies = self.copies(values, &arguments);
         let condition = self.at(*condition);
         self.push(operation, Step::RepeatWhile { condition, copies, body: enter + 1 });
         // The arguments of a lane that leaves the loop keep the values that it yielded last, so they are the loop's

@@ -29,8 +29,7 @@ impl MmaElement {
     /// types.
     pub fn of(row: &Instruction) -> Result<Self, String> {
         let typed = |required: &str| {
-            let is_required = |operand: &&Operand| operand.role() == Some(required);
-            let element = match row.operands.iter().find(is_required) {
+            let element = match row.operand(required) {
                 Some(Operand::Register { element, .. }) => element,
                 Some(Operand::Memory(memory)) => &memory.element,
                 _ => return Err(format!("its description has no operand `{required}` in registers or shared memory")),

@@ -260,7 +260,7 @@ fn in_tensor_memory(
 ) -> Result<(), LaneFault> {
     let bit_fields = tile.bit_fields(call)?;
     call.send_tensor(Direction::Store, &bit_fields)?;
-    let before = match call.same_in_all(accumulate)? {
+    let before = match call.same_operand(accumulate)? {
         0 => vec![0; bit_fields.len()],
         _ => call.read_tensor(&bit_fields)?.into_iter().map(|bits| tile.element(bits)).collect(),
     };

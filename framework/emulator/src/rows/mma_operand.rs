@@ -44,11 +44,7 @@ type LocatedElement = (u64, u64, usize);
 
 impl MmaOperand {
     pub(super) fn of(row: &Instruction, required: &str) -> Result<Self, String> {
-        let memory = row.operands.iter().find_map(|operand| match operand {
-            Operand::Memory(memory) if memory.role == required => Some((operand, memory)),
-            _ => None,
-        });
-        let Some((operand, memory)) = memory else {
+        let Some(operand @ Operand::Memory(memory)) = row.operand(required) else {
             let tile = TensorTile::of(row, required)?;
             return tile
                 .map_or_else(|| RegisterTile::of(row, required).map(Self::Registers), |tile| Ok(Self::Tensor(tile)));
@@ -100,7 +96,7 @@ impl MmaOperand {
 impl SharedTile {
     /// Reads the elements in `is_needed` through the tile's descriptor; the others are zero.
     fn elements(&self, call: &mut InstructionCall<'_>, is_needed: &[bool]) -> Result<Vec<u64>, LaneFault> {
-        let descriptor = call.same_in_all(self.operand)?;
+        let descriptor = call.same_operand(self.operand)?;
         let key = (descriptor, call.warp());
         let found = self.located.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
         let located = match found {

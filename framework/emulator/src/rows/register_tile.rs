@@ -25,8 +25,7 @@ pub(super) struct RegisterTile {
 impl RegisterTile {
     pub(super) fn of(row: &Instruction, required: &str) -> Result<Self, String> {
         let missing = || format!("its description has no register operand `{required}`");
-        let is_required = |operand: &&Operand| matches!(operand, Operand::Register { role, .. } if role == required);
-        let found = row.operands.iter().find(is_required).ok_or_else(missing)?;
+        let found = row.operand(required).ok_or_else(missing)?;
         let Operand::Register { element, bits, layout, .. } = found else { return Err(missing()) };
         let element_type = element_type(element, *bits)?;
         let shape = [0, 1, 2].map(|axis| layout.out_bits(Dim::tensor(axis)));

@@ -26,13 +26,7 @@ pub(super) struct TensorTile {
 impl TensorTile {
     /// Finds the tile of the operand with role `required`; `None` if the row has none.
     pub(super) fn of(row: &Instruction, required: &str) -> Result<Option<Self>, String> {
-        let is_required =
-            |operand: &&Operand| operand.tensor_memory_operand().is_some_and(|tensor| tensor.role == required);
-        let Some((operand, tensor)) =
-            row.operands.iter().find(is_required).and_then(|operand| Some((operand, operand.tensor_memory_operand()?)))
-        else {
-            return Ok(None);
-        };
+        let Some(operand @ Operand::Tensor(tensor)) = row.operand(required) else { return Ok(None) };
         let element_type = element_type(&tensor.element, tensor.bits)?;
         if !tensor.bits.is_power_of_two() || tensor.bits > 32 {
             return Err(format!("elements of `{required}` have {} bits, which do not divide 32", tensor.bits));

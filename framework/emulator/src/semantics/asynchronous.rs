@@ -89,7 +89,7 @@ impl<'a> InstructionCall<'a> {
         let first = self.operand(operand, 0, 0)?;
         for lane in 1..self.lanes() {
             if self.operand(operand, 0, lane)? != first {
-                return Err(self.invalid_use(&format!("operand {operand}: lane {lane} has another value than lane 0")));
+                return Err(self.invalid_use(&format!("operand {operand}: lanes 0 and {lane} have different words")));
             }
         }
         Ok(first)

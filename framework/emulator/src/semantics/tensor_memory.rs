@@ -11,17 +11,6 @@ use tilewright_target::Direction;
 const COLUMN: u32 = 32;
 
 impl InstructionCall<'_> {
-    /// Returns the bits of an operand that must be equal in all lanes of the warp; a fault if they are not.
-    pub(crate) fn same_in_all(&self, operand: usize) -> Result<u64, LaneFault> {
-        let first = self.operand(operand, 0, 0)?;
-        for lane in 1..self.lanes() {
-            if self.operand(operand, 0, lane)? != first {
-                return Err(self.invalid_use(&format!("operand {operand}: lanes 0 and {lane} have different words")));
-            }
-        }
-        Ok(first)
-    }
-
     /// Locates elements of `bits` bits in the words of tensor memory. `positions` has (row, index along the row) of
     /// each element, relative to the address in the operand `operand`.
     pub(crate) fn bit_fields(
@@ -30,7 +19,7 @@ impl InstructionCall<'_> {
         positions: impl Iterator<Item = [u64; 2]>,
         bits: u32,
     ) -> Result<Vec<BitField>, LaneFault> {
-        let address = self.same_in_all(operand)?;
+        let address = self.same_operand(operand)?;
         let (first_row, first_column) = (address >> 16, address & 0xffff);
         let bit_field = |[row, column]: [u64; 2]| -> Result<BitField, LaneFault> {
             let at = column * u64::from(bits);

@@ -81,6 +81,17 @@ fn the_c_host_links_the_shared_library() {
     is_code_for_three(&run(Command::new(&program).arg(hosts().join("saxpy.tile")).args(TARGETS)));
 }
 
+/// Checks that an installed plugin loads LLVM from its own folder.
+#[test]
+fn plugins_load_the_installed_llvm() {
+    let folder = prefix().join("lib/tilewright");
+    for name in ["amd", "nvidia"] {
+        let dependencies = run(Command::new("ldd").arg(folder.join(format!("libtilewright_{name}_plugin.so"))));
+        let llvm = dependencies.lines().find(|line| line.contains("libLLVM")).expect("the plugin links LLVM");
+        assert!(llvm.contains(folder.to_str().expect("UTF-8")), "{dependencies}");
+    }
+}
+
 #[test]
 fn the_c_host_links_the_static_library() {
     let library = prefix().join("lib/libtilewright.a");

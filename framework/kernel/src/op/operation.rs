@@ -212,6 +212,15 @@ impl Statement {
 }
 
 impl Region {
+    /// Returns the values that the region yields; none if it does not end with a `yield`.
+    #[must_use]
+    pub fn yielded(&self) -> &[Value] {
+        match self.statements.last().map(|statement| &statement.op) {
+            Some(Op::Yield { values }) => values,
+            _ => &[],
+        }
+    }
+
     pub(crate) fn collect_statements<'a>(&'a self, into: &mut Vec<&'a Statement>) {
         for statement in &self.statements {
             into.push(statement);

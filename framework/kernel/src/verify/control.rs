@@ -26,10 +26,7 @@ impl ControlWalk {
 
     /// Returns the uniformity of the condition that a `while` body yields, on which the next iteration depends.
     fn condition_level(&self, body: &Region) -> Uniformity {
-        match body.statements.last().map(|statement| &statement.op) {
-            Some(Op::Yield { values }) => values.first().map_or(Uniformity::Varying, |&value| self.level(value)),
-            _ => Uniformity::Varying,
-        }
+        body.yielded().first().map_or(Uniformity::Varying, |&value| self.level(value))
     }
 
     fn region(&mut self, region: &Region, control: Uniformity) -> Result<(), (usize, &'static str, &'static str)> {

@@ -120,10 +120,10 @@ impl<'a> IndexAnalysis<'a> {
                 if let Some(&(index, _)) = body.arguments.first() {
                     self.origins.insert(index, Origin::Index(number));
                 }
-                (&carried[..], yielded(body), values(body, 1), Some((*from, *step)))
+                (&carried[..], body.yielded(), values(body, 1), Some((*from, *step)))
             }
             Op::While { carried, body } => {
-                (&carried[..], yielded(body).get(1..).unwrap_or_default(), values(body, 0), None)
+                (&carried[..], body.yielded().get(1..).unwrap_or_default(), values(body, 0), None)
             }
             _ => return,
         };
@@ -366,12 +366,4 @@ fn alternative(carried: &IndexForm, initial: &IndexForm, next: &IndexForm) -> Op
     let sum = next.clone().plus(carried).as_constant();
     let flipped = || Some(initial ^ next.flipped_bits(carried)?);
     Some(sum.map(|sum| sum - initial).or_else(flipped)? - initial)
-}
-
-/// Returns the values that a region yields.
-fn yielded(region: &Region) -> &[Value] {
-    match region.statements.last().map(|statement| &statement.op) {
-        Some(Op::Yield { values }) => values,
-        _ => &[],
-    }
 }

@@ -118,19 +118,19 @@ impl Uses {
             Op::Instruction { .. } if !results.iter().any(|(_, ty)| ty.is_pending()) => {}
             Op::If { .. } => {
                 for region in inner {
-                    learnt |= self.pairs(yielded(region), results.iter().map(|&(value, _)| value));
+                    learnt |= self.pairs(region.yielded(), results.iter().map(|&(value, _)| value));
                 }
             }
             Op::For { carried, body, .. } => {
                 let arguments = || body.arguments.iter().skip(1).map(|&(value, _)| value);
                 learnt |= self.pairs(carried, arguments());
-                learnt |= self.pairs(yielded(body), arguments());
+                learnt |= self.pairs(body.yielded(), arguments());
                 let arguments: Vec<Value> = arguments().collect();
                 learnt |= self.pairs(&arguments, results.iter().map(|&(value, _)| value));
             }
             Op::While { carried, body } => {
                 let arguments = || body.arguments.iter().map(|&(value, _)| value);
-                let next = yielded(body).get(1..).unwrap_or_default();
+                let next = body.yielded().get(1..).unwrap_or_default();
                 learnt |= self.pairs(carried, arguments());
                 learnt |= self.pairs(next, arguments());
                 learnt |= self.pairs(next, results.iter().map(|&(value, _)| value));
@@ -162,14 +162,6 @@ impl Uses {
         let before = buffer_use.len();
         join(buffer_use, buffers);
         buffer_use.len() > before
-    }
-}
-
-/// Returns the values that a region yields.
-fn yielded(region: &Region) -> &[Value] {
-    match region.statements.last().map(|statement| &statement.op) {
-        Some(Op::Yield { values }) => values,
-        _ => &[],
     }
 }
 

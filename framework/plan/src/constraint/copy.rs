@@ -5,7 +5,7 @@ use super::composite::{differs, named};
 use super::{Unsatisfied, composite_map};
 use crate::layouts;
 use tilewright_layout::{Dim, LinearLayout, Space};
-use tilewright_target::{Instruction, Operand};
+use tilewright_target::Instruction;
 
 const NAME: &str = "copy";
 
@@ -30,11 +30,8 @@ impl CopyTiles {
     pub fn from_instruction(row: &Instruction, element_bits: u32) -> Result<Self, Unsatisfied> {
         let wrong =
             |reason: &str| Unsatisfied::Instruction { instruction: row.name.clone(), reason: reason.to_owned() };
-        let access = row.operands.iter().find_map(|operand| match operand {
-            Operand::Access { data, address, .. } => Some((data, address)),
-            _ => None,
-        });
-        let (data, address) = access.ok_or_else(|| wrong("its lanes provide no shared-memory addresses"))?;
+        let (data, address, _) =
+            row.access_operand().ok_or_else(|| wrong("its lanes provide no shared-memory addresses"))?;
         let (segment, byte) = (Dim::named("slot"), Dim::named("byte"));
         let within = (element_bits / 8).checked_ilog2().ok_or_else(|| wrong("elements narrower than a byte"))?;
         let (segments, bytes) = (data.out_bits(segment), data.out_bits(byte));

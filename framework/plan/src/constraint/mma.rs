@@ -8,7 +8,7 @@ use super::{Unsatisfied, composite_map};
 use crate::layouts;
 use tilewright_layout::f2::Subspace;
 use tilewright_layout::{Dim, LinearLayout, Space};
-use tilewright_target::{Instruction, Operand};
+use tilewright_target::Instruction;
 
 const NAME: &str = "mma";
 
@@ -30,12 +30,7 @@ impl OperandTiles {
     /// # Errors
     /// [`Unsatisfied::Instruction`] if the instruction's accumulator is not in registers.
     pub fn from_instruction(row: &Instruction) -> Result<Self, Unsatisfied> {
-        let in_registers = |required: &str| {
-            row.operands.iter().find_map(|operand| match operand {
-                Operand::Register { role, layout, .. } if role == required => Some(layout.clone()),
-                _ => None,
-            })
-        };
+        let in_registers = |required: &str| row.register_operand(required).map(|(.., layout)| layout.clone());
         let accumulator = in_registers("d").or_else(|| in_registers("c"));
         let c = accumulator.ok_or_else(|| Unsatisfied::Instruction {
             instruction: row.name.clone(),

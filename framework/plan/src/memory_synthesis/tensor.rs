@@ -6,7 +6,7 @@ use std::fmt;
 use crate::movement::{AccessKind, PlanContext};
 use tilewright_layout::cute::CuteLayout;
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_target::{Direction, Instruction, InstructionKind, MemoryOperand, Operand, TensorCopyOperand};
+use tilewright_target::{Direction, Instruction, InstructionKind, MemoryOperand, TensorCopyOperand};
 
 /// A tensor in shared memory whose layout is to be found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -138,11 +138,7 @@ impl<'a> TensorAccess<'a> {
     /// `a`. `None` if the instruction has no such operand in memory.
     #[must_use]
     pub fn operand(name: &str, row: &'a Instruction, role: &str) -> Option<Self> {
-        let operand = row.operands.iter().find_map(|operand| match operand {
-            Operand::Memory(memory) if memory.role == role => Some(memory),
-            _ => None,
-        })?;
-        let operand = Cow::Borrowed(operand);
+        let operand = Cow::Borrowed(row.memory_operand(role)?);
         Some(Self {
             alternatives: vec![AccessAlternative::Operand { row: &row.name, operand }],
             ..Self::new(name, None)
@@ -164,10 +160,7 @@ impl<'a> TensorAccess<'a> {
     /// global memory. `None` if the instruction is no bulk tensor copy.
     #[must_use]
     pub fn tensor_copy(name: &str, row: &'a Instruction, first: Dim) -> Option<Self> {
-        let operand = row.operands.iter().find_map(|operand| match operand {
-            Operand::Box(operand) => Some(operand),
-            _ => None,
-        })?;
+        let operand = row.box_operand()?;
         Some(Self {
             alternatives: vec![AccessAlternative::TensorCopy { row: &row.name, operand, first }],
             ..Self::new(name, None)

@@ -26,17 +26,12 @@ const NO_SIDES: &str = "the sizes of its tile must be powers of two, and its ele
 
 impl Operands {
     pub(super) fn of(row: &Instruction, required: &str) -> Result<(Self, [u32; 2]), String> {
-        let of_role = |operand: &&Operand| match operand {
-            Operand::Register { role, .. } => role == required,
-            Operand::Memory(memory) => memory.role == required,
-            _ => false,
-        };
-        match row.operands.iter().find(of_role) {
+        match row.operand(required) {
             Some(Operand::Register { element, bits, layout, .. }) => {
                 Self::in_registers(required, element, *bits, layout)
             }
             Some(Operand::Memory(memory)) => Self::in_memory(memory),
-            _ if row.tensor_memory_operand(required).is_some() => {
+            Some(Operand::Tensor(_)) => {
                 Err(format!("it reads {required} from tensor memory, where plans cannot put an operand"))
             }
             _ => Err(format!("it has no operand `{required}`")),

@@ -76,14 +76,8 @@ impl BlockLoadPlan {
         element_bits: u32,
         sector_bytes: u64,
     ) -> Option<Self> {
-        let block = row.operands.iter().find_map(|operand| match operand {
-            Operand::Block(block) => Some(block.clone()),
-            _ => None,
-        })?;
-        let result = row.operands.iter().find_map(|operand| match operand {
-            Operand::Register { role, layout, .. } if role == "d" => Some(layout),
-            _ => None,
-        })?;
+        let block = row.block_operand().cloned()?;
+        let (_, _, result) = row.register_operand("d")?;
         block.check(source.stats(element_bits)).ok()?;
         let within = block.element_bits.checked_div(element_bits).filter(|within| within.is_power_of_two())?;
         let block_registers = own_registers(result, layout, u64::from(within), source.minor)?;

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use tilewright_kernel::{Counts, is_result};
 use tilewright_layout::Dim;
 use tilewright_layout::f2::Subspace;
-use tilewright_target::{BankRow, Direction, InstructionKind, Operand, TargetDescription};
+use tilewright_target::{BankRow, Direction, InstructionKind, TargetDescription};
 
 use super::{ConversionProblem, PlanContext};
 
@@ -136,10 +136,7 @@ fn access_instructions<'a>(
     });
     let moves = context.instructions.iter().filter(|row| row.kind == InstructionKind::SharedMove);
     let rows = moves.filter_map(move |row| {
-        let data = row.operands.iter().find_map(|operand| match operand {
-            Operand::Access { data, .. } => Some(data),
-            _ => None,
-        })?;
+        let (data, ..) = row.access_operand()?;
         let byte = Dim::named("byte");
         let segment = 8u32.checked_shl(data.out_bits(byte))?;
         let bits_per_lane = 8u64

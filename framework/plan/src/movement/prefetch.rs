@@ -6,7 +6,7 @@
 use super::tile::emit_warp_branch;
 use super::{MovementError, PlanContext, Rejected, best_of};
 use tilewright_kernel::{Binary, Builder, Compare, Counts, Op, SpecialRegister, Value};
-use tilewright_target::{BlockMatrix, BlockOperand, Instruction, InstructionKind, MatrixParameter, Operand};
+use tilewright_target::{BlockMatrix, Instruction, InstructionKind, MatrixParameter, Operand};
 
 /// A request to prefetch tiles of a matrix: [`PrefetchSpec::new`] with default values, and `with_` methods that change
 /// them. Sizes of tiles and warps are powers of two.
@@ -82,13 +82,12 @@ pub fn plan_prefetch<'a>(
 
 impl PrefetchPlan {
     fn by_instruction(row: &Instruction, problem: &PrefetchSpec) -> Result<Self, String> {
-        let block = row.operands.iter().find_map(|operand| match operand {
-            Operand::Block(block) => Some(block),
-            _ => None,
-        });
-        let block: &BlockOperand = block.ok_or("it names no block of a matrix")?;
+        let block = row.block_operand().ok_or("it names no block of a matrix")?;
         if !problem.element_bits.is_multiple_of(block.element_bits) {
-            return Err(format!("its elements of {} bits are not a multiple of the matrix's", block.element_bits));
+            return Err(format!(
+                "the matrix has elements of {} bits: expected a multiple of its {}",
+                problem.element_bits, block.element_bits
+            ));
         }
         block.check(problem.stats()).map_err(|error| error.to_string())?;
         let scale = problem.element_bits / block.element_bits;

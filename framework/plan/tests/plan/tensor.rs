@@ -63,11 +63,7 @@ fn is_right(moves: &TensorMemoryMoves, tile: &TensorMemoryOperand, table: &[Inst
     let elements: BTreeMap<[u64; 2], [u64; 2]> = tile.element_positions().into_iter().collect();
     let load = table.iter().find(|row| row.name == moves.instructions[0]).unwrap();
     assert_eq!(load.name.replace("load", "store"), moves.instructions[1]);
-    let in_registers = load.operands.iter().find_map(|operand| match operand {
-        Operand::Register { layout, .. } => Some(layout),
-        _ => None,
-    });
-    let in_registers = in_registers.unwrap();
+    let in_registers = load.operands.iter().find_map(Operand::register_layout).unwrap();
     assert_eq!(in_registers.in_bits(Dim::REGISTER), moves.issue_bits);
     let warp_offsets = moves.warp_offsets();
     let mut moved = 0;

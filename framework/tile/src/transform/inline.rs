@@ -4,7 +4,7 @@ use crate::op::name::tt;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::ir_cloner::{IrCloner, Rewrite, rewrite_function};
+use super::ir_cloner::{IrCloner, Rewrite, rewrite_each, rewrite_function};
 use super::{Rewritten, violation};
 use crate::op::Dialects;
 use crate::{Attribute, Function, Op, TileModule, TileViolation};
@@ -19,17 +19,9 @@ const MOST_OPERATIONS: usize = 1 << 20;
 /// first), or too many operations.
 pub fn inline_calls(module: &TileModule, dialects: &Dialects) -> Result<TileModule, TileViolation> {
     let functions: HashMap<_, _> = module.functions.iter().map(|function| (&*function.name, function)).collect();
-    let inlined = module.entries().map(|entry| {
+    rewrite_each(module, module.entries(), |entry| {
         let mut inline = Inline { functions: &functions, open: vec![Arc::clone(&entry.name)] };
         rewrite_function(entry, dialects, &mut inline)
-    });
-    let functions = inlined.collect::<Result<_, _>>()?;
-    Ok(TileModule {
-        functions,
-        attributes: module.attributes.clone(),
-        aliases: Vec::new(),
-        location: module.location.clone(),
-        rules: module.rules.clone(),
     })
 }
 

@@ -51,7 +51,17 @@ pub(crate) fn each_function(
     module: &TileModule,
     rewrite: impl FnMut(&Function) -> Result<Function, TileViolation>,
 ) -> Result<TileModule, TileViolation> {
-    let functions = module.functions.iter().map(rewrite).collect::<Result<_, _>>()?;
+    rewrite_each(module, module.functions.iter(), rewrite)
+}
+
+/// Returns a module like `module`, but without aliases, whose functions are those of `functions`, rewritten by
+/// `rewrite`.
+pub(crate) fn rewrite_each<'m>(
+    module: &TileModule,
+    functions: impl Iterator<Item = &'m Function>,
+    rewrite: impl FnMut(&Function) -> Result<Function, TileViolation>,
+) -> Result<TileModule, TileViolation> {
+    let functions = functions.map(rewrite).collect::<Result<_, _>>()?;
     Ok(TileModule {
         functions,
         attributes: module.attributes.clone(),

@@ -59,6 +59,10 @@ fn statements_are_read_as_mlir_reads_them() {
         ("%0 = arith.constant -1000.0 : f8E4M3FN", "%0 = arith.constant 0xFF : f8E4M3FN"),
         ("%0 = arith.constant dense<\"0x05\"> : tensor<4xi1>", "%0 = arith.constant dense<true> : tensor<4xi1>"),
         (
+            "%0 = arith.constant dense<\"0x07000000\"> : tensor<1024x1024xi32>",
+            "%0 = arith.constant dense<7> : tensor<1024x1024xi32>",
+        ),
+        (
             "%0 = arith.constant dense<\"0x00010001\"> : tensor<4xi1>",
             "%0 = arith.constant dense<[false, true, false, true]> : tensor<4xi1>",
         ),
@@ -90,7 +94,7 @@ fn statements_that_mlir_rejects_are_rejected() {
         ("%0 = arith.addi %x, %x : i32 loc(\"f\":1)", "expected `:`"),
         ("%0 = arith.addi %x, %x : i32 loc(#nowhere)", "`#nowhere` is not defined"),
         ("%0 = arith.constant dense<\"01000000\"> : tensor<4xi32>", "expected `0x`"),
-        ("%0 = arith.constant dense<\"0x0100\"> : tensor<16xi1>", "2 bytes for 16 elements of 1"),
+        ("%0 = arith.constant dense<\"0x0100\"> : tensor<16xi1>", "2 bytes: expected 1 for each element"),
         ("%0 = tt.bitcast %p : !tt.ptr <f32> -> !tt.ptr<i32>", "directly behind `!tt.ptr`"),
         ("%0 = tt.bitcast %p : !tt.ptr<f32> -> !tt.ptr<!tt.ptr<f32>>", "expected an integer or float type"),
         ("%0 = tt.splat %t : tensor<4xf32> -> tensor<64xf32>", "`%t` is not defined"),

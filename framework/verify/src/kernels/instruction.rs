@@ -40,15 +40,12 @@ fn build(name: &str, row: &Instruction) -> Result<Kernel, String> {
 }
 
 pub(super) fn parameter_name(operand: &Operand) -> &str {
-    match operand {
-        Operand::Register { role, .. } => role,
-        Operand::Memory(memory) => &memory.role,
-        Operand::Tensor(tensor) => &tensor.role,
+    operand.role().unwrap_or(match operand {
         Operand::Constant { role, .. } => role,
         Operand::Accumulate => "accumulate",
         Operand::Global { .. } => "global",
         _ => "memory",
-    }
+    })
 }
 
 pub(super) struct Around {

@@ -8,7 +8,7 @@ use tilewright_kernel::{Element, Type};
 use tilewright_llvm::values::{BasicTypeEnum, BasicValueEnum};
 use tilewright_llvm::{CallOperand, Emitter};
 use tilewright_plugin::CompileError;
-use tilewright_target::{Instruction, InstructionKind, Operand, Semantics};
+use tilewright_target::{Instruction, InstructionKind, Semantics};
 
 use tilewright_amd_tables::instructions::had_by_first_generations;
 
@@ -214,12 +214,9 @@ fn copy<'ctx>(
 /// Returns the element type of the register operand with the role `required`, and the number of bits of its registers
 /// in one lane.
 fn register_operand<'a>(row: &'a Instruction, required: &str) -> Result<(&'a str, u32), CompileError> {
-    let found = row.operands.iter().find_map(|operand| match operand {
-        Operand::Register { role, element, bits, layout } if role == required => {
-            Some((element.as_str(), bits << layout.in_bits(tilewright_layout::Dim::REGISTER)))
-        }
-        _ => None,
-    });
+    let found = row
+        .register_operand(required)
+        .map(|(element, bits, layout)| (element, bits << layout.in_bits(tilewright_layout::Dim::REGISTER)));
     found.ok_or_else(|| CompileError::Backend(format!("instruction `{}` has no operand `{required}`", row.name)))
 }
 

@@ -8,7 +8,7 @@ use tilewright_kernel::{Element, Type};
 use tilewright_layout::Dim;
 use tilewright_plugin::CompileError;
 use tilewright_plugin::codegen::{invalid, unsupported};
-use tilewright_target::{Instruction, Operand, Semantics};
+use tilewright_target::{Instruction, Semantics};
 
 use super::emit::Emitter;
 use super::emitted::EmittedValue;
@@ -79,12 +79,7 @@ impl Builtin {
 /// Returns the element type of the register operand with the role `required`, and the number of bits that each lane
 /// holds of it; `None` if there is no such operand.
 fn emitted<'a>(row: &'a Instruction, required: &str) -> Option<(&'a str, u32)> {
-    row.operands.iter().find_map(|operand| match operand {
-        Operand::Register { role, element, bits, layout } if role == required => {
-            Some((element.as_str(), bits << layout.in_bits(Dim::REGISTER)))
-        }
-        _ => None,
-    })
+    row.register_operand(required).map(|(element, bits, layout)| (element, bits << layout.in_bits(Dim::REGISTER)))
 }
 
 /// Returns the name of an operand's element type in the builtin's name, such as `i8` for `s8`.

@@ -22,13 +22,7 @@ fn row(name: &str) -> Instruction {
 }
 
 fn registers(row: &Instruction) -> &LinearLayout {
-    row.operands
-        .iter()
-        .find_map(|operand| match operand {
-            Operand::Register { layout, .. } => Some(layout),
-            _ => None,
-        })
-        .unwrap()
+    row.operands.iter().find_map(Operand::register_layout).unwrap()
 }
 
 fn columns(layout: &LinearLayout, dim: Dim) -> Vec<[u64; 2]> {

@@ -72,6 +72,7 @@ fn matrices_that_cannot_be_named_are_refused_with_the_reason() {
     assert!(refusal(good.with_pitch(24)).contains("48 bytes from row to row"));
     assert!(refusal(of([0, 32], 32)).contains("0 rows"));
     assert!(refusal(of([8, 1 << 24], 1 << 24)).contains("rows of 33554432 bytes"));
+    assert!(refusal(problem([8, 32], 4, 1)).contains("has elements of 4 bits: expected a multiple of its 8"));
     let odd = plan_prefetch(&problem([3, 32], 16, 1), context(&max));
     assert!(matches!(odd, Err(MovementError::Memory { reason }) if reason.contains("3 is not a size")));
     let older = target("a770");

@@ -9,13 +9,6 @@ use tilewright_verify::{box_copy_case, box_origins, bulk_copy_1d_case};
 
 const GPU_MODELS: [&str; 3] = ["h100", "b200", "rtx5090"];
 
-fn box_operand(row: &Instruction) -> Option<&TensorCopyOperand> {
-    row.operands.iter().find_map(|operand| match operand {
-        Operand::Box(operand) => Some(operand),
-        _ => None,
-    })
-}
-
 fn bulk_rows(target: &NvidiaTarget) -> Vec<Instruction> {
     target.instructions().iter().filter(|row| Bulk::is_of(row)).cloned().collect()
 }
@@ -44,7 +37,7 @@ fn every_row_brings_every_byte() {
         let lanes = target.description().lanes.default;
         for row in rows {
             let context = PlanContext::new(target.description()).with_instructions(std::slice::from_ref(&row));
-            let Some(operand) = box_operand(&row) else {
+            let Some(operand) = row.box_operand() else {
                 check_emulated(&bulk_copy_1d_case(&row, 1040, lanes, None).unwrap(), context).unwrap();
                 continue;
             };
@@ -63,7 +56,7 @@ fn every_row_brings_every_byte() {
 #[test]
 fn layouts_are_the_published_swizzles() {
     let rows = bulk_rows(&target(GPU_MODELS[0]));
-    let operand = rows.iter().find_map(box_operand).unwrap();
+    let operand = rows.iter().find_map(Instruction::box_operand).unwrap();
     let published = [(0u32, 0u32, 128), (1, 1, 256), (2, 2, 512), (3, 3, 1024)];
     for (mode, bits, alignment) in published {
         let own = operand.layouts.iter().find(|one| one.mode == mode).unwrap();
@@ -88,7 +81,7 @@ fn every_row_is_code() {
     for gpu_model in GPU_MODELS {
         let target = target(gpu_model);
         for row in bulk_rows(&target) {
-            let Some(operand) = box_operand(&row) else {
+            let Some(operand) = row.box_operand() else {
                 let artifact = artifact(&target, &row, Bulk::Copy1d(1024));
                 let ptx = artifact.text(Emit::Assembly).unwrap();
                 assert!(ptx.contains(&format!("@one {} [", row.name)), "{ptx}");
@@ -129,7 +122,7 @@ fn every_row_is_code() {
 fn tensor_copies_without_an_instruction_are_rejected_by_codegen() {
     let target = target(GPU_MODELS[0]);
     let row = bulk_rows(&target).into_iter().find(|row| row.name.contains("tensor.2d")).unwrap();
-    let map = maps(box_operand(&row).unwrap()).remove(0);
+    let map = maps(row.box_operand().unwrap()).remove(0);
     let mut kernel = bulk_kernel(&row, 32, Bulk::Box(&map), None).unwrap();
     kernel.parameters[0].map.as_mut().unwrap().box_sizes[1] = 257;
     let error = target.compile(&Module { kernels: vec![kernel] }, &CompileOptions::default()).unwrap_err();

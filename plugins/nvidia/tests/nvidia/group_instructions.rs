@@ -6,7 +6,7 @@ use crate::layouts::{dot_operand, mma, nvmma_shared, spec};
 use crate::prelude::*;
 use serde_json::Value;
 use tilewright_plan::movement::{DescriptorMatch, operand_memory_layout};
-use tilewright_vendor_testkit::rows::{find_register, memory, of_family, register, same_positions};
+use tilewright_vendor_testkit::rows::{memory, of_family, register, same_positions};
 
 const GROUP_INSTRUCTIONS: &str = include_str!("../data/group_instructions.json");
 
@@ -91,7 +91,7 @@ fn fragments_of_a_warpgroup_match_those_of_single_warps() {
     for row in group_rows() {
         let [_, n, k] = row.mma_shape().expect("a product");
         for (role, shape, count) in [("a", [16, k], &mut of_a), ("d", [16, 8], &mut of_d)] {
-            let Some((element, _, operand_memory)) = find_register(&row, role) else { continue };
+            let Some((element, _, operand_memory)) = row.register_operand(role) else { continue };
             let fits = |one: &&Instruction| {
                 let (found, _, layout) = register(one, role);
                 found == element && [0, 1].map(|axis| 1u64 << layout.out_bits(Dim::tensor(axis))) == shape
@@ -129,7 +129,7 @@ fn registers_are_those_of_the_families() {
         let n = 1u64 << d.out_bits(Dim::tensor(1));
         let result = mma(3, &[4, 1], &[16, n, k]);
         assert_eq!(of_family(&families, &spec(&result), &[64, n], &DIMS), *d, "d of {}", row.name);
-        let Some((_, bits, a)) = find_register(&row, "a") else { continue };
+        let Some((_, bits, a)) = row.register_operand("a") else { continue };
         let operand = spec(&dot_operand(0, &result, u64::from(32 / bits)));
         assert_eq!(of_family(&families, &operand, &[64, k], &DIMS), *a, "a of {}", row.name);
     }

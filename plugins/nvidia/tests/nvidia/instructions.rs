@@ -239,10 +239,8 @@ fn move_of(atom: &str) -> Option<String> {
 }
 
 fn access(row: &Instruction) -> (&LinearLayout, &LinearLayout) {
-    let found = row.operands.iter().find_map(|operand| match operand {
-        Operand::Access { data, address, alignment: 16 } => Some((data, address)),
-        _ => None,
-    });
+    let found =
+        row.access_operand().and_then(|(data, address, alignment)| (alignment == 16).then_some((data, address)));
     found.unwrap_or_else(|| panic!("{} has no access", row.name))
 }
 

@@ -4,13 +4,7 @@ use crate::prelude::*;
 use tilewright_target::Summation;
 
 fn operand_element(row: &Instruction) -> &str {
-    let found = row.operands.iter().find_map(|operand| match operand {
-        Operand::Register { role, element, .. } if role == "a" => Some(element.as_str()),
-        Operand::Memory(memory) if memory.role == "a" => Some(memory.element.as_str()),
-        Operand::Tensor(tile) if tile.role == "a" => Some(tile.element.as_str()),
-        _ => None,
-    });
-    found.unwrap_or_else(|| panic!("{} has no a", row.name))
+    row.operand("a").and_then(Operand::element).unwrap_or_else(|| panic!("{} has no a", row.name))
 }
 
 fn mma_instructions(architecture: &str) -> Vec<Instruction> {

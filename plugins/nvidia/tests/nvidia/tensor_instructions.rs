@@ -70,11 +70,8 @@ pub fn check_registers_of_moves_are_as_published(answers: Answers) {
         let Some((name, side)) = move_of(&atom) else { continue };
         let row = all.iter().find(|row| row.name == name).unwrap_or_else(|| panic!("{} has no row", atom["name"]));
         let published = ThreadValue::parse(atom[side].as_str().unwrap());
-        let register_layout = row.operands.iter().find_map(|operand| match operand {
-            Operand::Register { layout, .. } => Some(layout),
-            _ => None,
-        });
-        let (register_layout, columns) = (register_layout.unwrap(), 1u64 << tile(row).layout.in_bits(Dim::COL));
+        let register_layout = row.operands.iter().find_map(Operand::register_layout).unwrap();
+        let columns = 1u64 << tile(row).layout.in_bits(Dim::COL);
         assert_eq!(published.size(1), 32 << register_layout.in_bits(Dim::REGISTER), "{name}");
         for (thread, register) in (0..32).flat_map(|lane| (0..published.size(1) / 32).map(move |at| (lane, at))) {
             let coordinates = register_layout.apply(&[(Dim::REGISTER, register), (Dim::LANE, thread)]).unwrap();

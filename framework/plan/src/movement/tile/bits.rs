@@ -7,7 +7,7 @@ use super::{LocatedAccessor, Phase, Reach};
 use tilewright_kernel::{Element, is_result};
 use tilewright_layout::f2::{Columns, Subspace, rank};
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_target::{BankRow, Direction, Instruction, InstructionKind, Operand, TargetDescription};
+use tilewright_target::{BankRow, Direction, Instruction, InstructionKind, TargetDescription};
 
 /// Log2 of the max number of bytes of a slot (contiguous memory at one address). It is more than any memory has.
 const MAX_SEGMENT_BITS: usize = 24;
@@ -73,10 +73,7 @@ impl<'a> Tile<'a> {
     }
 
     fn of(row: &'a Instruction) -> Option<Self> {
-        let (data, address, &alignment) = row.operands.iter().find_map(|operand| match operand {
-            Operand::Access { data, address, alignment } => Some((data, address, alignment)),
-            _ => None,
-        })?;
+        let (data, address, alignment) = row.access_operand()?;
         let (segment, byte) = (Dim::named("slot"), Dim::named("byte"));
         let lane_bits = data.in_bits(Dim::LANE);
         let bytes_per_lane_log2 = data.in_bits(byte) + data.in_bits(Dim::REGISTER);

@@ -6,9 +6,6 @@ use crate::types::TileType;
 use crate::{Attribute, Dense};
 use tilewright_layout::text::Parsed;
 
-/// Maximum number of elements of a constant whose text has the bytes of its elements; more are a syntax error.
-const MAX_ELEMENTS: u64 = 1 << 24;
-
 impl Parser<'_> {
     /// Parses an array after the word `array`: `<i32: 1, 0>`.
     pub(super) fn array(&mut self) -> Parsed<Attribute> {
@@ -48,11 +45,8 @@ impl Parser<'_> {
         self.cursor.expect(":")?;
         let ty = self.elements_type()?;
         let Some(sizes) = ty.shape() else { return Err(self.cursor.error(at, format!("`{ty}` is not a tensor"))) };
-        let count = sizes.iter().try_fold(1u64, |count, size| count.checked_mul(*size));
         if let Some(raw) = raw {
-            let count = count.filter(|count| *count <= MAX_ELEMENTS);
-            let count = count.ok_or_else(|| self.cursor.error(at, format!("more than {MAX_ELEMENTS} elements")))?;
-            let elements = raw_elements(&raw, &ty, count).map_err(|message| self.cursor.error(at, message))?;
+            let elements = raw_elements(&raw, &ty).map_err(|message| self.cursor.error(at, message))?;
             return Ok(Dense { ty, elements: shortened(elements) });
         }
         if let Some(shape) = shape.filter(|shape| shape.iter().map(|size| *size as u64).ne(sizes.iter().copied())) {
@@ -107,10 +101,11 @@ fn shortened(elements: Vec<u64>) -> std::sync::Arc<[u64]> {
     }
 }
 
-/// Decodes `count` elements, or one that all share, from hexadecimal bytes, lowest byte first; a bool is a byte.
+/// Decodes the elements of a tensor type, or one that all share, from hexadecimal bytes, lowest byte first; a bool is a
+/// byte.
 ///
 /// The error is the reason why the bytes do not fit.
-fn raw_elements(raw: &str, ty: &TileType, count: u64) -> Result<Vec<u64>, String> {
+fn raw_elements(raw: &str, ty: &TileType) -> Result<Vec<u64>, String> {
     let digits = raw.strip_prefix("0x").unwrap_or("-");
     let pairs = digits.as_bytes().chunks(2);
     let bytes: Option<Vec<u8>> =
@@ -121,8 +116,10 @@ fn raw_elements(raw: &str, ty: &TileType, count: u64) -> Result<Vec<u64>, String
     let bits =
         ty.element_bits().filter(|bits| *bits <= 64).ok_or_else(|| format!("`{ty}` has no elements of bytes"))?;
     let width = bits.div_ceil(8) as usize;
-    if bytes.len() != width && bytes.len() as u64 != count * width as u64 {
-        return Err(format!("{} bytes for {count} elements of {width}", bytes.len()));
+    let sizes = ty.shape().unwrap_or_default();
+    let all = sizes.iter().try_fold(width as u64, |bytes, size| bytes.checked_mul(*size));
+    if bytes.len() != width && Some(bytes.len() as u64) != all {
+        return Err(format!("{} bytes: expected {width} for each element of `{ty}`, or for one of all", bytes.len()));
     }
     let element = |bytes: &[u8]| bytes.iter().rev().fold(0u64, |bits, byte| bits << 8 | u64::from(*byte));
     let elements = bytes.chunks(width).map(element);

@@ -4,7 +4,7 @@
 use std::cmp::Reverse;
 
 use tilewright_layout::{Dim, FamilyAttribute, FamilySpec, LinearLayout, SampleLayout, SampleUse};
-use tilewright_target::{Instruction, Operand};
+use tilewright_target::Instruction;
 
 use crate::instructions::rows;
 
@@ -115,12 +115,7 @@ struct SampleMma {
 
 impl SampleMma {
     fn of(row: &Instruction, use_case: SampleUse) -> Option<Self> {
-        let operand = |required: &str| {
-            row.operands.iter().find_map(|operand| match operand {
-                Operand::Register { role, bits, layout, .. } if role == required => Some((*bits, layout)),
-                _ => None,
-            })
-        };
+        let operand = |required: &str| row.register_operand(required).map(|(_, bits, layout)| (bits, layout));
         let ((bits, a), (result_bits, d)) = (operand("a")?, operand("d")?);
         let size = |layout: &LinearLayout, axis| 1i64 << layout.out_bits(Dim::tensor(axis));
         let (m, n, k) = (size(d, 0), size(d, 1), size(a, 1));

@@ -4,7 +4,7 @@
 use std::cmp::Reverse;
 
 use tilewright_layout::{Dim, FamilySpec, LinearLayout, SampleLayout, SampleUse};
-use tilewright_target::{Instruction, Operand};
+use tilewright_target::Instruction;
 
 use crate::instructions::rows;
 
@@ -30,12 +30,7 @@ struct SampleMma {
 
 impl SampleMma {
     fn of(row: &Instruction, use_case: SampleUse) -> Option<Self> {
-        let operand = |required: &str| {
-            row.operands.iter().find_map(|operand| match operand {
-                Operand::Register { role, bits, layout, .. } if role == required => Some((*bits, layout)),
-                _ => None,
-            })
-        };
+        let operand = |required: &str| row.register_operand(required).map(|(_, bits, layout)| (bits, layout));
         let ((bits, _), (_, d)) = (operand("a")?, operand("d")?);
         let size = |layout: &LinearLayout, axis| 1i64 << layout.out_bits(Dim::tensor(axis));
         let lanes = 1 << d.in_bits(Dim::LANE);

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use tilewright_layout::{Dim, FamilyAttribute, FamilySpec, LinearLayout, SampleLayout, SampleUse};
-use tilewright_target::{Instruction, InstructionKind, Operand};
+use tilewright_target::{Instruction, InstructionKind};
 
 use crate::instructions::rows;
 
@@ -75,12 +75,7 @@ struct SampleMma {
 impl SampleMma {
     /// Returns the element width in bits and the sizes of an MMA; `None` unless all operands are in registers.
     fn of(row: Instruction) -> Option<(u32, Self)> {
-        let operand = |required: &str| {
-            row.operands.iter().find_map(|operand| match operand {
-                Operand::Register { role, bits, layout, .. } if role == required => Some((*bits, layout)),
-                _ => None,
-            })
-        };
+        let operand = |required: &str| row.register_operand(required).map(|(_, bits, layout)| (bits, layout));
         // An MMA with an operand in shared memory has no register layout for it; `None` skips such an MMA.
         let ((bits, a), _, (_, d)) = (operand("a")?, operand("b")?, operand("d")?);
         let size = |layout: &LinearLayout, axis| 1i64 << layout.out_bits(Dim::tensor(axis));

@@ -6,7 +6,7 @@ use crate::virtual_device::bench::device_of;
 use crate::virtual_device::bench::{Shape, artifact, fault, words};
 use tilewright_kernel::{MAX_RANK, Outside, TensorMap, TensorMapBinding};
 use tilewright_plugin::EncodedMap;
-use tilewright_target::{TensorCopyOperand, XorSwizzle};
+use tilewright_target::XorSwizzle;
 use tilewright_verify::{TestCase, box_copy_case, box_origins, bulk_copy_1d_case};
 
 /// Returns the PTX of a kernel with a tensor map and a pointer. The predicate `%one` selects one lane, and `b` is an
@@ -140,13 +140,6 @@ fn bulk_copies_are_of_multiples_of_the_granularity() {
     assert!(wrong("[w], [%io], 16, [w]").contains("not initialized"));
 }
 
-fn box_operand(row: &Instruction) -> Option<&TensorCopyOperand> {
-    row.operands.iter().find_map(|operand| match operand {
-        Operand::Box(operand) => Some(operand),
-        _ => None,
-    })
-}
-
 /// Runs every bulk copy as the plugin emits it: any start of a box, every swizzle, elements of 16 and 64 bits.
 #[test]
 fn every_row_runs() {
@@ -158,7 +151,7 @@ fn every_row_runs() {
         ran += 1;
     };
     for row in rows {
-        let Some(operand) = box_operand(row) else {
+        let Some(operand) = row.box_operand() else {
             right(bulk_copy_1d_case(row, 1040, 32, None).unwrap(), row.name.clone());
             continue;
         };

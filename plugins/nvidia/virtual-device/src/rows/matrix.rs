@@ -2,7 +2,7 @@
 //! each segment (a 16-byte row in shared memory), the lane that addresses it and the lanes that hold its bytes.
 
 use tilewright_layout::{Dim, LinearLayout};
-use tilewright_target::{Direction, Instruction, InstructionKind, Operand, wavefronts};
+use tilewright_target::{Direction, Instruction, InstructionKind, wavefronts};
 
 use crate::machine::{Address, DeviceFaultKind, Next, Operation, PtxSpace, Running};
 use crate::machine::{Destination, LANES};
@@ -53,12 +53,8 @@ pub(super) fn row_of<'a>(form: &Form<'a>) -> Result<&'a Instruction, String> {
 impl Transfer {
     fn of(form: &Form<'_>, address: Address) -> Result<Self, String> {
         let row = row_of(form)?;
-        let access = row.operands.iter().find_map(|operand| match operand {
-            Operand::Access { data, address, alignment } => Some((data, address, *alignment)),
-            _ => None,
-        });
-        let (data, by_lane, alignment) =
-            access.filter(|_| row.kind == InstructionKind::SharedMove).ok_or("the instruction moves no matrix")?;
+        let access = row.access_operand().filter(|_| row.kind == InstructionKind::SharedMove);
+        let (data, by_lane, alignment) = access.ok_or("the instruction moves no matrix")?;
         let (segment, byte) = (Dim::named("slot"), Dim::named("byte"));
         let segments = 1usize << data.out_bits(segment);
         let lanes: Vec<usize> = (0..1u64 << by_lane.ins().bits())

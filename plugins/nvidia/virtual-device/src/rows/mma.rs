@@ -2,7 +2,7 @@
 
 use tilewright_emulator::MmaElement;
 use tilewright_layout::Dim;
-use tilewright_target::{Instruction, Operand};
+use tilewright_target::Instruction;
 
 use super::matrix::row_of;
 use crate::machine::{Destination, DeviceFaultKind, Next, Operation, Running};
@@ -31,8 +31,7 @@ struct Tile {
 impl Tile {
     fn of(row: &Instruction, required: &str) -> Result<Self, String> {
         let missing = || format!("`{}` has no register operand `{required}`", row.name);
-        let found = row.operands.iter().find(|operand| operand.role() == Some(required));
-        let Some(Operand::Register { element, bits, layout, .. }) = found else { return Err(missing()) };
+        let (element, bits, layout) = row.register_operand(required).ok_or_else(missing)?;
         let register_bits = if element == "f64" { 64 } else { 32 };
         let shape = [0, 1].map(|axis| layout.out_bits(Dim::tensor(axis)));
         let mut positions = vec![Vec::new(); 1 << (shape[0] + shape[1])];
@@ -45,7 +44,7 @@ impl Tile {
             positions[(at_row << shape[1] | column) as usize].push(own);
         }
         let registers = ((1u32 << layout.in_bits(Dim::REGISTER)) * bits).div_ceil(register_bits) as usize;
-        Ok(Self { shape, bits: *bits, registers, register_bits, positions })
+        Ok(Self { shape, bits, registers, register_bits, positions })
     }
 
     fn fits(&self, found: usize, role: &str, form: &Form<'_>) -> Result<(), String> {

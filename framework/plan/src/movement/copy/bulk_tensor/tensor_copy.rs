@@ -143,11 +143,7 @@ fn box_of(row: &Instruction, direction: Direction) -> Option<&TensorCopyOperand>
         Completion::Queue(_) => Direction::Load,
         Completion::Immediate => return None,
     };
-    let operand = row.operands.iter().find_map(|operand| match operand {
-        Operand::Box(operand) => Some(operand),
-        _ => None,
-    });
-    operand.filter(|_| row_direction == direction)
+    row.box_operand().filter(|_| row_direction == direction)
 }
 
 /// Plans the copy by the instruction `row` with the canonical layout that needs fewest boxes.
