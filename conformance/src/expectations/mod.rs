@@ -21,7 +21,7 @@
 //! Targets and cases are globs, as on the command line. If a run is given lists, every unsupported, failing or flaky
 //! case fails the run unless it is listed. A case listed as unsupported or as an expected failure that passes fails the
 //! run too. A case is flaky if it fails and then passes when it is repeated (`--retries`); a case listed as a flake may
-//! pass at once, but fails the run if no repetition passes.
+//! pass without a repetition, but fails the run if no repetition passes.
 
 mod bless;
 mod read;

@@ -16,7 +16,7 @@ use crate::results::{Event, Lines};
 use crate::{CaseResult, Environment, Exit};
 
 /// Registers and returns a flag that the first terminating signal sets, so that the run ends orderly. A second signal
-/// ends the process at once.
+/// ends the process immediately.
 pub(super) fn stop_flag() -> io::Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {

@@ -67,7 +67,7 @@ pub(super) fn take(
 }
 
 /// Records a dot's plan in its attributes if lowering would otherwise compute another one. That happens if the plan
-/// depends on that of a producing dot, which has changed since.
+/// depends on the plan of a dot that produces an operand, and that plan has changed since.
 fn keep(state: &State<'_, '_>, body: &mut Body, of: &DotNodes, config: &LaunchConfig<'_>) -> Result<(), EngineError> {
     if of.dot_plan.plan.problem.operand_layouts == [None, None] {
         return Ok(());

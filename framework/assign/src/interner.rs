@@ -89,7 +89,7 @@ impl Interner {
     }
 
     /// Applies a layout transfer to a layout; `None` if the transfer does not apply to the layout.
-    pub(super) fn seen(&self, layout: LayoutId, transfer: TransferId) -> Option<LayoutId> {
+    pub(super) fn apply(&self, layout: LayoutId, transfer: TransferId) -> Option<LayoutId> {
         if transfer == TransferId::IDENTITY {
             return Some(layout);
         }

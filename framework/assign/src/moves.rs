@@ -90,7 +90,7 @@ pub(super) fn step(state: &State<'_, '_>, node: usize, key: LayoutId, follow: Fo
         let key = taken[&node];
         let user_node = &state.graph.nodes[node];
         let mut others: Vec<(usize, LayoutId)> = Vec::new();
-        let at = |transfer| state.graph.interner.seen(key, transfer);
+        let at = |transfer| state.graph.interner.apply(key, transfer);
         if follow.before {
             for end in &user_node.ins {
                 let Role::Of(source, _) = state.graph.roles[end.value.index()] else { continue };

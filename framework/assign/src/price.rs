@@ -222,7 +222,7 @@ impl<'a> Prices<'a> {
         } else {
             0.0
         };
-        let of_operand = |&(operand, transfer): &(Value, TransferId)| match self.interner.seen(layout, transfer) {
+        let of_operand = |&(operand, transfer): &(Value, TransferId)| match self.interner.apply(layout, transfer) {
             Some(layout) => self.remat_price(remats, operand, layout),
             None => IMPOSSIBLE,
         };

@@ -23,7 +23,7 @@ impl State<'_, '_> {
     /// Returns the layout that follows from a node's key by the layout transfer `transfer`; `None` if the transfer does
     /// not apply.
     pub(super) fn at(&self, node: usize, transfer: TransferId) -> Option<LayoutId> {
-        self.graph.interner.seen(self.keys[node], transfer)
+        self.graph.interner.apply(self.keys[node], transfer)
     }
 
     /// Returns the layout that a value has; `None` if no node determines it.
@@ -138,6 +138,6 @@ impl State<'_, '_> {
     /// Returns the key with which the value of a port has the layout `layout`, up to the order of registers. `None` if
     /// no key gives this layout.
     pub(super) fn key_for(&self, end: &Port, layout: LayoutId) -> Option<LayoutId> {
-        self.graph.interner.seen(layout, end.back?)
+        self.graph.interner.apply(layout, end.back?)
     }
 }

@@ -108,7 +108,7 @@ pub enum FaultKind {
     RegisterLimit {
         /// Bytes of host memory that the registers of all lanes of one cluster take.
         bytes: u64,
-        /// Max of these bytes, as [`crate::RunLimits::register_bytes`] sets it.
+        /// Max number of these bytes: [`crate::RunLimits::register_bytes`].
         limit: u64,
     },
     /// The run executed more operations than the limits allow, most likely in an endless loop.
@@ -278,7 +278,7 @@ pub enum FaultKind {
     NotSame {
         /// One of two lanes that hold different values.
         lane: u32,
-        /// The other of these lanes.
+        /// The other of the two lanes.
         other: u32,
     },
     /// A shuffle reads from a lane index beyond the warp.
@@ -416,8 +416,8 @@ impl FaultKind {
         other_access!(self)
     }
 
-    /// Converts a fault of a shared-memory access to that of a cluster access to block `block`: the block index becomes
-    /// the bits of the address from 32 on.
+    /// Converts a fault of a shared-memory access to the fault of a cluster access to block `block`: bits 32 and above
+    /// of the address become the block index.
     pub(super) fn in_cluster(mut self, block: u64) -> Self {
         if let Self::OutOfBounds { space, address, .. }
         | Self::Uninitialised { space, address }
@@ -441,7 +441,7 @@ fn verb(direction: Direction) -> &'static str {
 /// missing between them.
 fn unordered(other: &OtherAccess, same_program: bool) -> String {
     let OtherAccess { operation, text, direction, .. } = other;
-    let access = format!("the {} of operation {operation} `{text}`{}", verb(*direction), place(other));
+    let access = format!("the {} of operation {operation} `{text}`{}", verb(*direction), location_suffix(other));
     match same_program {
         true => format!("with no barrier since {access} by other lanes of the program"),
         false => format!("which no atomic operation orders after {access} by another program"),
@@ -450,7 +450,7 @@ fn unordered(other: &OtherAccess, same_program: bool) -> String {
 
 /// Returns ` of LOCATION`, the source location of an earlier access, to append to the text of its operation; empty if
 /// the kernel has no source locations.
-fn place(other: &OtherAccess) -> String {
+fn location_suffix(other: &OtherAccess) -> String {
     other.source.as_ref().map(|source| format!(" of {source}")).unwrap_or_default()
 }
 
@@ -459,6 +459,6 @@ fn describe(other: &OtherAccess) -> String {
     let warp = other.warp.map_or("several warps".to_owned(), |warp| format!("warp {warp}"));
     let block = other.block.map(|block| format!("block {block} of the cluster, ")).unwrap_or_default();
     let lane = other.lane.map_or("several lanes".to_owned(), |lane| format!("lane {lane}"));
-    let place = place(other);
+    let place = location_suffix(other);
     format!("the {} of operation {operation} `{text}`{place} by {block}{warp}, {lane}", verb(*direction))
 }

@@ -275,7 +275,7 @@ impl GlobalMemory {
     }
 
     /// Checks that a kernel may write a range; the error describes the nearest buffer.
-    pub(super) fn reaches(&self, address: u64, bytes: usize) -> Result<(), String> {
+    pub(super) fn check_writable(&self, address: u64, bytes: usize) -> Result<(), String> {
         self.locate(address, bytes).map(|_| ())
     }
 

@@ -69,7 +69,7 @@ fn is_tiny<'p>(x: Real<'p>) -> Bool<'p> {
 }
 
 /// Returns pi over `divisor`.
-fn reflected<'p>(divisor: DoubleWord<'p>) -> Real<'p> {
+fn pi_over<'p>(divisor: DoubleWord<'p>) -> Real<'p> {
     let pi = divisor.high.formula.double_word_entry(&PI);
     let quotient = pi.high / divisor.high;
     let left = quotient.mul_add(-divisor.high, pi.high) + quotient.mul_add(-divisor.low, pi.low);
@@ -102,7 +102,7 @@ pub(super) fn tgamma<'p>(x: Real<'p>) -> Real<'p> {
     let above = (high + low) / is_less.select(size, 1.0);
     let (sine, is_below) = sin_pi(x.abs());
     let product = sine.times(DoubleWord { high, low });
-    let below = reflected(product.times(DoubleWord::new([is_less.select(1.0, size), formula.constant(0.0)])));
+    let below = pi_over(product.times(DoubleWord::new([is_less.select(1.0, size), formula.constant(0.0)])));
     let is_negative = x.is_less(0.0);
     let exponent = is_negative.select_int(formula.int(0) - exponent, exponent);
     let result = is_negative.select(below, above).scaled(exponent);

@@ -12,7 +12,7 @@ fn small_angle<'p>(tangent: Real<'p>) -> [Real<'p>; 2] {
 }
 
 /// Returns a constant (pi / 2 or pi) minus an angle; the angle is given as a sum of two parts.
-fn less_than<'p>(constant: &Table, [angle, rest]: [Real<'p>; 2]) -> Real<'p> {
+fn constant_minus<'p>(constant: &Table, [angle, rest]: [Real<'p>; 2]) -> Real<'p> {
     let formula = angle.formula;
     let [high, low] = formula.entry(constant, 0).fast_sum(-angle);
     high + (low + (formula.entry(constant, 1) - rest))
@@ -22,7 +22,7 @@ pub(super) fn atan<'p>(x: Real<'p>) -> Real<'p> {
     let tangent = x.abs();
     let is_steep = x.formula.constant(1.0).is_less(tangent);
     let angle = small_angle(is_steep.select(1.0 / tangent, tangent));
-    is_steep.select(less_than(&HALF_PI, angle), angle[0] + angle[1]).with_sign_of(x)
+    is_steep.select(constant_minus(&HALF_PI, angle), angle[0] + angle[1]).with_sign_of(x)
 }
 
 /// Returns the angle, in radians from -pi to pi, of the point (`x`, `y`) from the positive x axis (C `atan2`).
@@ -36,8 +36,8 @@ pub(super) fn atan2<'p>(y: Real<'p>, x: Real<'p>) -> Real<'p> {
     let tangent = less.is_equal(greater).select(1.0, less / greater);
     let angle = small_angle(is_origin.select(0.0, tangent));
     let is_right = x.sign().is_equal(0);
-    let right = is_steep.select(less_than(&HALF_PI, angle), angle[0] + angle[1]);
-    let left = is_steep.select(less_than(&HALF_PI, angle.map(|half| -half)), less_than(&PI, angle));
+    let right = is_steep.select(constant_minus(&HALF_PI, angle), angle[0] + angle[1]);
+    let left = is_steep.select(constant_minus(&HALF_PI, angle.map(|half| -half)), constant_minus(&PI, angle));
     let result = is_right.select(right, left).with_sign_of(y);
     x.is_unordered(y).select(f64::NAN, result)
 }
@@ -53,13 +53,13 @@ fn asin_high_low<'p>(sine: Real<'p>) -> (Bool<'p>, [Real<'p>; 2]) {
 
 pub(super) fn asin<'p>(x: Real<'p>) -> Real<'p> {
     let (is_steep, angle) = asin_high_low(x.abs());
-    is_steep.select(less_than(&HALF_PI, angle.map(|half| half * 2.0)), angle[0] + angle[1]).with_sign_of(x)
+    is_steep.select(constant_minus(&HALF_PI, angle.map(|half| half * 2.0)), angle[0] + angle[1]).with_sign_of(x)
 }
 
 pub(super) fn acos<'p>(x: Real<'p>) -> Real<'p> {
     let (is_steep, angle) = asin_high_low(x.abs());
     let signed = [angle[0].with_sign_changed(x.sign()), angle[1].with_sign_changed(x.sign())];
     let twice = angle.map(|half| half * 2.0);
-    let near_ends = x.is_less(0.0).select(less_than(&PI, twice), twice[0] + twice[1]);
-    is_steep.select(near_ends, less_than(&HALF_PI, signed))
+    let near_ends = x.is_less(0.0).select(constant_minus(&PI, twice), twice[0] + twice[1]);
+    is_steep.select(near_ends, constant_minus(&HALF_PI, signed))
 }

@@ -98,7 +98,7 @@ impl<M: Send + 'static> ChildProcess<M> {
         Ok(Self { process, reaped: false, input, messages, stderr_tail, standard_error_eof })
     }
 
-    /// Queues bytes for the child's standard input; returns at once, even if the child does not read now.
+    /// Queues bytes for the child's standard input; returns immediately, even if the child does not read now.
     pub fn send(&self, bytes: Vec<u8>) {
         // If the child has closed its input, the bytes are dropped; [`Self::next`] reports its end.
         let _ = self.input.send(bytes);
@@ -126,7 +126,7 @@ impl<M: Send + 'static> ChildProcess<M> {
         }
     }
 
-    /// Kills the child and its descendants at once; returns the child's end, with a status only if it had exited
+    /// Kills the child and its descendants immediately; returns the child's end, with a status only if it had exited
     /// before.
     pub fn kill(mut self) -> ChildEnd {
         let exited = self.has_exited();

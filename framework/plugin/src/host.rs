@@ -35,7 +35,7 @@ pub fn serve(library: &Path) -> io::Result<()> {
 }
 
 /// Serves a plugin's library over the given streams until the input ends. If the input ends during a call that exceeds
-/// its own timeout, the process exits at once.
+/// its own timeout, the process exits immediately.
 ///
 /// # Errors
 /// A stream cannot be read or written.

@@ -139,7 +139,7 @@ impl Library {
     /// Reads the plugin's name, version and architectures.
     pub(super) fn info(&self) -> Result<PluginInfo, PluginFailure> {
         // SAFETY: functions of a checked table, called as the interface requires; the texts live as long as the image,
-        // and are copied at once.
+        // and are copied immediately.
         let (name, version) =
             unsafe { (text("its name", (self.functions.name)())?, text("its version", (self.functions.version)())?) };
         let mut architectures = Vec::new();

@@ -18,7 +18,7 @@ pub(super) fn element_type_from_name(name: &str) -> Result<ElementType, String> 
 pub(super) trait Exact: Copy {
     /// Maps an integer from -2 to 2 to a value of this type: a signed integer type keeps its low bits, an unsigned one
     /// the low bits of its magnitude; floating-point types leave it unchanged.
-    fn nearest(self, value: i64) -> i64;
+    fn representable(self, value: i64) -> i64;
 
     /// Clamps an integer to the range of an integer type; other types leave it unchanged.
     fn saturated(self, value: i64) -> i64;
@@ -32,7 +32,7 @@ pub(super) trait Exact: Copy {
 }
 
 impl Exact for ElementType {
-    fn nearest(self, value: i64) -> i64 {
+    fn representable(self, value: i64) -> i64 {
         match self {
             Self::Integer { bits, signed: true } => value << (64 - bits) >> (64 - bits),
             Self::Integer { bits, signed: false } => value.abs() & ((1 << bits.min(62)) - 1),

@@ -28,12 +28,12 @@ use tilewright_target::ElementType;
 pub fn mma_cases<'a>(plan: &MmaPlan, context: impl Into<PlanContext<'a>>) -> Result<Vec<TestCase>, CheckFailure> {
     let context = context.into();
     let tolerance = Tolerance::of(plan, context);
-    let shown = shown(plan, &tolerance)?.into_iter();
+    let shown = run_inputs(plan, &tolerance)?.into_iter();
     shown.map(|(input_set, accumulates)| input_set.case(plan, accumulates, &tolerance, context)).collect()
 }
 
 /// Returns the inputs of each run of the plan's kernel, each with whether the kernel adds to an initial accumulator.
-fn shown(plan: &MmaPlan, tolerance: &Tolerance) -> Result<Vec<(MmaInputs, bool)>, CheckFailure> {
+fn run_inputs(plan: &MmaPlan, tolerance: &Tolerance) -> Result<Vec<(MmaInputs, bool)>, CheckFailure> {
     let saturates = plan.problem.saturating;
     let any = if saturates { MmaInputs::saturating(plan)? } else { MmaInputs::any(plan)? };
     let with_nan = any.with_nan(plan);

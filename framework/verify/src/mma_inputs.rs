@@ -55,7 +55,8 @@ impl MmaInputs {
         };
         let element = |which, kind: ElementType, index| {
             let value = (scrambled(index, which) % 5) as i64 - 2;
-            let value = if which == 1 && index % k % stride != index / k % stride { 0 } else { kind.nearest(value) };
+            let value =
+                if which == 1 && index % k % stride != index / k % stride { 0 } else { kind.representable(value) };
             Ok((kind.encode(value)?, Value::Integer(value.into())))
         };
         let scale = |kind: ElementType, _, index| {

@@ -92,7 +92,7 @@ impl<'ctx> Body<'_, 'ctx> {
         Ok(Typed::new(a.ty, value))
     }
 
-    /// Emits a call of an LLVM intrinsic whose only overload type is that of its result; returns the result.
+    /// Emits a call of an LLVM intrinsic that is overloaded only by the type of its result; returns the result.
     pub(crate) fn intrinsic(
         &self,
         name: &str,

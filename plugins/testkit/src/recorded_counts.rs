@@ -41,7 +41,7 @@ pub fn file(name: &str) -> PathBuf {
     shared_data::workspace().join("conformance/peers/recorded").join(name)
 }
 
-/// Returns what made the counts of a file: its first line.
+/// Returns the first line of a file of committed counts, a JSON object that states how they were measured.
 pub fn about(file: &Path) -> Json {
     let text = std::fs::read_to_string(file).unwrap();
     serde_json::from_str(text.lines().next().unwrap()).unwrap()

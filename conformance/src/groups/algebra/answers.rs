@@ -16,14 +16,14 @@ pub(super) fn check(_: &Context, row: &Row) -> LawResult {
         (Err(OperationError::Undefined(_)), Some(_)) => Ok(()),
         (Ok(found), Some(reason)) => Err(law_failure(format!("is {found}, but should be rejected: {reason}"))),
         (Ok(found), None) if found == row["expected"] => Ok(()),
-        (Ok(found), None) => another(operation, inputs, &found, &row["expected"]),
+        (Ok(found), None) => check_alternative(operation, inputs, &found, &row["expected"]),
         (Err(error), _) => Err(law_failure(format!("{error}\nof {inputs}"))),
     }
 }
 
 /// Checks whether the result `found` of an operation is correct although it differs from the expected one. Fails for
 /// operations that have only one correct result.
-fn another(operation: &str, inputs: &Json, found: &Json, expected: &Json) -> LawResult {
+fn check_alternative(operation: &str, inputs: &Json, found: &Json, expected: &Json) -> LawResult {
     let read = |value: &Json| -> Result<LinearLayout, Verdict> {
         layout_from_json(value).map_err(|error| law_failure(format!("{value}: {error}")))
     };

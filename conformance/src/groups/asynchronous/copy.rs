@@ -101,7 +101,7 @@ impl AsyncCopyCase {
 
     pub(super) fn case(self) -> Case {
         Case::new(format!("async/{self}"), move |context| {
-            merge_verdicts(self.plan(context).and_then(|(memory, copy)| self.shown(context, &memory, &copy)))
+            merge_verdicts(self.plan(context).and_then(|(memory, copy)| self.check_property(context, &memory, &copy)))
         })
     }
 
@@ -145,7 +145,12 @@ impl AsyncCopyCase {
     ///
     /// # Errors
     /// The verdict of the case if the check fails.
-    pub fn shown(&self, context: &Context, memory: &MemoryLayout, copy: &AsyncCopyPlan) -> Result<Verdict, Verdict> {
+    pub fn check_property(
+        &self,
+        context: &Context,
+        memory: &MemoryLayout,
+        copy: &AsyncCopyPlan,
+    ) -> Result<Verdict, Verdict> {
         let (bits, stages) = (self.tensor.setting.element.bits(), self.check.stages());
         let case = || shared_copy_case(copy, memory, bits, stages, plan_context(context));
         match (self.check, copy.instruction()) {

@@ -70,7 +70,7 @@ impl FigureVariant for DotVariant {
         }
     }
 
-    fn shown(&self, context: &Context) -> Result<Verdict, Verdict> {
+    fn check_kernel(&self, context: &Context) -> Result<Verdict, Verdict> {
         let plan = self.plan(context)?;
         let cases = mma_cases(&plan, plan_context(context)).map_err(not_built)?;
         let report = check_all_emulated(&cases, plan_context(context))

@@ -36,7 +36,7 @@ trait FigureVariant: Send + Sync {
     ///
     /// # Errors
     /// The verdict of the case if the target does not support the variant.
-    fn shown(&self, context: &Context) -> Result<Verdict, Verdict>;
+    fn check_kernel(&self, context: &Context) -> Result<Verdict, Verdict>;
 
     /// Returns the kernels that check and time the variant on a device.
     ///
@@ -60,7 +60,7 @@ fn cases(context: &Context, variant: Arc<dyn FigureVariant>) -> Vec<Case> {
     let Figure { name, point, variant: word, .. } = variant.figure();
     let named = |on: &str| format!("figures/{on}{name}/{point}/{word}");
     let (shown, executed) = (Arc::clone(&variant), Arc::clone(&variant));
-    let mut cases = vec![Case::new(named(""), move |context| merge_verdicts(shown.shown(context)))];
+    let mut cases = vec![Case::new(named(""), move |context| merge_verdicts(shown.check_kernel(context)))];
     if context.devices().is_some() {
         let case = device_case(named("device/"), move |context| executed.test_cases(context));
         cases.push(case.with_test_cases(move |context| {

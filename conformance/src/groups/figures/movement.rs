@@ -222,7 +222,7 @@ impl FigureVariant for Movement {
         Figure { name: name.to_owned(), point, variant, is_base }
     }
 
-    fn shown(&self, context: &Context) -> Result<Verdict, Verdict> {
+    fn check_kernel(&self, context: &Context) -> Result<Verdict, Verdict> {
         self.with_plan(context, |repeated, plan_context| {
             run_on_emulator(repeated.case(self.bits(), ROUNDS), plan_context)?;
             let predicted = repeated.predicted(self.bits(), ROUNDS);

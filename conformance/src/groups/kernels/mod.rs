@@ -46,7 +46,7 @@ impl Group for Kernels {
                 cases.push(device_case(name, move |context| on_device::test_cases(context, &source)));
             }
             let name = format!("kernels/{}", source.name());
-            cases.push(Case::new(name, move |context| shown(context, &source)));
+            cases.push(Case::new(name, move |context| run_program(context, &source)));
         }
         cases
     }
@@ -73,7 +73,7 @@ fn refused(error: &CaseRunError) -> Verdict {
 }
 
 /// Compiles a program, runs it on the emulator, and compares its buffers with the expected ones.
-fn shown(context: &Context, source: &Source) -> Verdict {
+fn run_program(context: &Context, source: &Source) -> Verdict {
     merge_verdicts(with_program(context, source, |compiler, case, text| {
         let limits = RunLimits { steps: STEPS, ..RunLimits::default() };
         let (kernel, outcome) = match case.compile_and_run(compiler, text, &ProgramOptions::default(), &limits) {

@@ -193,7 +193,7 @@ impl<'f, 'a> Builder<'f, 'a> {
             return Err(EngineError::Program { operation, message });
         }
         let given = self.graph.interner.layout(&given)?;
-        Ok(end.back.and_then(|back| self.graph.interner.seen(given, back)))
+        Ok(end.back.and_then(|back| self.graph.interner.apply(given, back)))
     }
 
     /// Pins the keys of nodes whose result layouts are explicit in the IR. If a node has no results, or only results

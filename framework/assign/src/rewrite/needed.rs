@@ -21,7 +21,7 @@ impl Rewriter<'_, '_, '_> {
             (RequiredLayout::Scalar, _) | (RequiredLayout::OfResult(_), None) => None,
             (RequiredLayout::Of(node, transfer), _) => Some(self.layout_of(op, self.state.at(node, transfer))?),
             (RequiredLayout::OfResult(transfer), Some(result_layout)) => {
-                Some(self.layout_of(op, self.state.graph.interner.seen(result_layout, transfer))?)
+                Some(self.layout_of(op, self.state.graph.interner.apply(result_layout, transfer))?)
             }
             (RequiredLayout::AsIs, _) => match self.role(value) {
                 Role::Free(_) => {

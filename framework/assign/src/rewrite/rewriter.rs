@@ -69,7 +69,7 @@ pub(crate) fn rewrite(
     };
     rewriter.find_needed()?;
     let ops = body.walk(body.root());
-    rewriter.make_homes();
+    rewriter.write_types();
     for &op in &ops {
         if rewriter.is_free(op) {
             rewriter.rematerialize(op);
@@ -120,7 +120,7 @@ impl Rewriter<'_, '_, '_> {
     }
 
     /// Writes the assigned layout of each value that has one into its type.
-    fn make_homes(&mut self) {
+    fn write_types(&mut self) {
         for node in &self.state.graph.nodes {
             for end in &node.outs {
                 if let Some(assigned) = self.state.assigned_layout(end.value) {

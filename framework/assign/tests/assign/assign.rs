@@ -4,7 +4,7 @@
 
 use tilewright_vendor_testkit::assigned;
 
-use assigned::{Program, assigned, look};
+use assigned::{Program, assigned, check_assigned};
 use tilewright_assign::layouts::LayoutCache;
 use tilewright_assign::{AssignedModule, LaunchConfig, Strategy, assign_layouts};
 use tilewright_layout::families::Neutral;
@@ -121,7 +121,7 @@ fn operations_on_shapes_cost_nothing() {
         let target = target("h100");
         let module = module(&between(there_and_back, "%l"));
         let assignment = assign_layouts(&module, &config(&target, 4), strategy).unwrap();
-        look(&module, &assignment.module, &config(&target, 4)).unwrap();
+        check_assigned(&module, &assignment.module, &config(&target, 4)).unwrap();
         assert_eq!(assignment.report.costly().count(), 0, "{}", assignment.report);
     }
 }

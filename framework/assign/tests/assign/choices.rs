@@ -4,7 +4,7 @@
 
 use tilewright_vendor_testkit::assigned;
 
-use assigned::look;
+use assigned::check_assigned;
 use tilewright_assign::layouts::LayoutCache;
 use tilewright_assign::{AssignedModule, LaunchConfig, Strategy, assign_layouts};
 use tilewright_layout::families::Neutral;
@@ -39,7 +39,7 @@ fn module(program: &str) -> TileModule {
 fn chosen(program: &TileModule, strategy: Strategy) -> AssignedModule {
     let target = target();
     let assignment = assign_layouts(program, &config(&target), strategy).unwrap();
-    look(program, &assignment.module, &config(&target)).unwrap_or_else(|why| panic!("{why}"));
+    check_assigned(program, &assignment.module, &config(&target)).unwrap_or_else(|why| panic!("{why}"));
     assignment
 }
 

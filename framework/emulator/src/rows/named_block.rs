@@ -39,7 +39,7 @@ impl NamedBlock {
     }
 
     /// Returns the rows of the block that lie inside of the matrix, each with the offset of its first byte in the
-    /// block, stored row after row.
+    /// block's bytes (row after row).
     pub(super) fn inside(&self, call: &InstructionCall<'_>) -> Result<Vec<Run>, LaneFault> {
         let matrix = BlockMatrix {
             address: call.same_operand(self.matrix)?,

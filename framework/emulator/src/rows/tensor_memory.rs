@@ -32,7 +32,7 @@ impl TensorMove {
 
     pub(super) fn execute(&self, call: &mut InstructionCall<'_>) -> Result<(), LaneFault> {
         let bit_fields = self.tile.bit_fields(call)?;
-        call.reaches(&bit_fields)?;
+        call.check_tensor_rows(&bit_fields)?;
         if self.is_load {
             let ty = call.result_types().next().ok_or_else(|| call.invalid_use("it has no result"))?.after_wait();
             call.send_tensor(Direction::Load, &bit_fields)?;

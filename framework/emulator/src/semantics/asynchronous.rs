@@ -130,7 +130,7 @@ impl<'a> InstructionCall<'a> {
             let data = data.ok_or_else(|| self.invalid_use("it writes more than it copies"))?.to_vec();
             aligned(direction, space, address, alignment)?;
             let outside = |expected| FaultKind::OutOfBounds { direction, space, address, bytes, expected };
-            self.memories.global.reaches(address, data.len()).map_err(outside)?;
+            self.memories.global.check_writable(address, data.len()).map_err(outside)?;
             self.landings.push(CompletionEffect::WriteGlobal { address, data });
         }
         self.memories.transactions.stored += sectors(runs, self.memories.transaction_bytes);
@@ -143,7 +143,7 @@ impl<'a> InstructionCall<'a> {
         let sector_bytes = self.memories.transaction_bytes;
         for &Run { address, bytes, .. } in runs {
             let outside = |expected| FaultKind::OutOfBounds { direction, space, address, bytes, expected };
-            self.memories.global.reaches(address, bytes as usize).map_err(outside)?;
+            self.memories.global.check_writable(address, bytes as usize).map_err(outside)?;
             self.memories
                 .transactions
                 .prefetched

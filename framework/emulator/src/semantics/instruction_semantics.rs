@@ -66,7 +66,7 @@ pub struct InstructionCall<'a> {
     pub(crate) memories: Memories<'a>,
     pub(crate) counts: &'a mut Counts,
     pub(crate) accessor: Accessor<'a>,
-    /// The queue that the instruction completes on; `None` if it completes at once or on an mbarrier.
+    /// The queue that the instruction completes on; `None` if it is synchronous or completes on an mbarrier.
     pub(crate) queue: Option<Queue>,
     /// The shared-memory address of the mbarrier that the instruction completes on; `None` if it does not.
     pub(crate) mbarrier: Option<u64>,

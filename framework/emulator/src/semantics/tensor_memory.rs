@@ -30,7 +30,7 @@ impl InstructionCall<'_> {
     }
 
     /// Checks that all bit fields are in rows of tensor memory that the warp can access.
-    pub(crate) fn reaches(&self, bit_fields: &[BitField]) -> Result<(), LaneFault> {
+    pub(crate) fn check_tensor_rows(&self, bit_fields: &[BitField]) -> Result<(), LaneFault> {
         let size = self.memories.tensor.size()?;
         let (rows_per_warp, groups) = (size.warp_rows.max(1), (size.rows / size.warp_rows.max(1)).max(1));
         let first = self.warp() % groups * rows_per_warp;

@@ -1,4 +1,4 @@
-//! Vendor instructions, executed at once or on a queue.
+//! Vendor instructions, synchronous or on a queue.
 
 use super::{BlockContext, Done, Warp, accessor, memories};
 use crate::fault::FaultKind;

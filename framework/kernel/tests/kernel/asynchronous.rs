@@ -191,7 +191,7 @@ fn rows_on_a_queue_give_what_is_pending_and_take_it_as_their_accumulator() {
     assert!(refused.contains("result 0 is 2xf32; expected a pending scalar or vector of 64 bits"), "{refused}");
 }
 
-/// A row without the field `completion` completes at once: it may come from a writer that predates the field.
+/// A row without the field `completion` is synchronous: it may come from a writer that predates the field.
 #[test]
 fn rows_that_say_nothing_complete_at_once() {
     let mut written = serde_json::to_value(row(Completion::Immediate)).unwrap();

@@ -11,7 +11,7 @@ use tilewright_tile::{self as tile, Op};
 use super::descriptor::{alone, block_accesses, each_once, scalars, source, tensor_descriptor};
 use super::error::{Lowered, Reason};
 use super::lowering::Lowering;
-use super::memory::{Ordered, combined, combines, emit_compare_and_swap_loop};
+use super::memory::{Ordered, check_atomic_element, combined, emit_compare_and_swap_loop};
 use super::scalar::in_single;
 use super::types::{integer, native};
 
@@ -59,7 +59,7 @@ fn kind(word: &str, element: &tile::TileType) -> Lowered<Combines> {
             return Err(Reason::unsupported(format!("no target combines `{element}` in memory by `{other}`")));
         }
     };
-    combines(atomic, element)?;
+    check_atomic_element(atomic, element)?;
     Ok(Combines::Atomic(atomic))
 }
 

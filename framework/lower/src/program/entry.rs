@@ -92,7 +92,7 @@ pub fn program_kernel(program: &LoweringInput<'_>) -> Result<Kernel, LowerError>
             }
             _ => {
                 if let Some(value) = values.pop() {
-                    let value = annotations(&mut lowering.builder, body.ty(argument), value);
+                    let value = argument_value(&mut lowering.builder, body.ty(argument), value);
                     lowering.set_uniform(argument, value);
                 }
             }
@@ -179,7 +179,7 @@ fn stored_alone(ty: Type) -> Type {
 
 /// Converts the value of a kernel parameter to the value of the function's argument: a byte to an `i1` if the argument
 /// is an `i1`, else unchanged.
-fn annotations(builder: &mut Builder, ty: &tile::TileType, value: Value) -> Value {
+fn argument_value(builder: &mut Builder, ty: &tile::TileType, value: Value) -> Value {
     if *ty != tile::TileType::BOOLEAN {
         return value;
     }

@@ -22,7 +22,8 @@ pub(super) enum LoweredValue {
     Descriptor(TensorDescriptor),
     /// An accumulator with MMAs in flight.
     Pending(InFlightMma),
-    /// A token, for which no kernel value is needed, because the operation that produces it is complete at once.
+    /// A token, for which no kernel value is needed, because the operation that produces it is synchronous in the
+    /// kernel.
     Token,
 }
 

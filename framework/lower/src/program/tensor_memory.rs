@@ -2,10 +2,10 @@
 //! program's first operation. The block frees it after the last operation.
 //!
 //! Accumulators that stay in tensor memory from one MMA to the next (`pending`) have columns of their own. The other
-//! dots load their accumulators into registers at once, and share the columns after these. The groups of MMAs that the
-//! block commits are numbered over the whole program, so that all arrive at the same mbarriers; loops carry the number
-//! of the next group. A dot in control flow other than loops, or with another number of arrivals per group, has an
-//! mbarrier of its own. With warp partitions each dot allocates its own columns.
+//! dots load their accumulators into registers immediately, and share the columns after these. The groups of MMAs that
+//! the block commits are numbered over the whole program, so that all arrive at the same mbarriers; loops carry the
+//! number of the next group. A dot in control flow other than loops, or with another number of arrivals per group, has
+//! an mbarrier of its own. With warp partitions each dot allocates its own columns.
 
 use std::cell::OnceCell;
 use std::collections::HashSet;

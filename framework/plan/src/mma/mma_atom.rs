@@ -44,7 +44,7 @@ pub(super) struct MmaAtom {
     pub tile: [u32; 3],
     /// Log2 of the number of warps that issue the atom together.
     pub group: u32,
-    /// The queue (PTX: async group) that a wait must drain to complete the MMA; `None` if the MMA completes at once.
+    /// The queue (PTX: async group) that a wait must drain to complete the MMA; `None` if the MMA is synchronous.
     pub queue: Option<Queue>,
     /// Cycles that one issue of the atom occupies a matrix pipe.
     pub cycles: f64,

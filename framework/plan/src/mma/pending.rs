@@ -45,8 +45,8 @@ impl MmaPlan {
     }
 
     /// Emits ready async tokens (values of a `pending` type that need no wait) for an initial accumulator. `c` has one
-    /// integer for each register of its layout; each token holds the registers of one issue. Empty if the MMAs complete
-    /// at once.
+    /// integer for each register of its layout; each token holds the registers of one issue. Empty if the MMAs are
+    /// synchronous.
     pub fn emit_pending_accumulator(&self, builder: &mut Builder, c: &[Value]) -> Vec<Value> {
         let Some(queue) = self.atom.queue else { return Vec::new() };
         let packed_elements: Vec<PackedElement> = c.iter().copied().map(PackedElement::from_value).collect();

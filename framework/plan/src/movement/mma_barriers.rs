@@ -72,7 +72,7 @@ impl MmaBarriers {
         builder.mbarrier_commit(queue, pointer);
     }
 
-    /// Emits a wait for the group with the index `group`; a wait for a negative index returns at once. Returns the
+    /// Emits a wait for the group with the index `group`; a wait for a negative index returns immediately. Returns the
     /// parity of the mbarrier's phase for which it waits.
     pub fn emit_wait(&self, builder: &mut Builder, group: Value) -> Value {
         let pointer = self.of_group(builder, group);

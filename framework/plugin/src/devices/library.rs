@@ -74,7 +74,7 @@ impl OpenDevices {
         let mut opened = Self { functions, handle, target, count: 0 };
         let mut names = Vec::new();
         while opened.count < MOST_ITEMS {
-            // SAFETY: a function of a checked table, called on a live set; the text is copied at once.
+            // SAFETY: a function of a checked table, called on a live set; the text is copied immediately.
             let name = unsafe { (opened.functions.device_name)(opened.handle, opened.count) };
             if name.length == 0 {
                 break;

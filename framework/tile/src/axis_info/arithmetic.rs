@@ -146,7 +146,7 @@ impl Apply<'_> {
         let is_exact = !a.range.assumed && !b.range.assumed;
         let is_unsigned = a.range.is_unsigned() && b.range.is_unsigned();
         if let Some(value) =
-            decided(predicate, a.range, b.range).filter(|_| is_exact && follows(predicate, is_unsigned))
+            decided(predicate, a.range, b.range).filter(|_| is_exact && may_compare_signed(predicate, is_unsigned))
         {
             return AxisInfo::constant(i64::from(value), self.ty);
         }
@@ -162,7 +162,7 @@ impl Apply<'_> {
             let bound_steps = &bound.steps;
             Groups::find(low, bound.divisibility(), |bit| bound_steps[bit] == Some(0), |_| false)
         });
-        let moves_alike = predicate == "eq" || predicate == "ne" || follows(predicate, is_unsigned);
+        let moves_alike = predicate == "eq" || predicate == "ne" || may_compare_signed(predicate, is_unsigned);
         let steps = (0..a.steps.len()).map(|bit| {
             let is_alike = moves_alike && a.steps[bit].is_some() && a.steps[bit] == b.steps[bit];
             let is_unmoved = a.steps[bit] == Some(0) && b.steps[bit] == Some(0);
@@ -174,7 +174,7 @@ impl Apply<'_> {
 
 /// Whether a predicate of `arith.cmpi` may be evaluated on the operands as signed numbers. All predicates may if
 /// `is_unsigned`, since then no operand is negative; otherwise all but the unsigned ones (`ult`, ...).
-fn follows(predicate: &str, is_unsigned: bool) -> bool {
+fn may_compare_signed(predicate: &str, is_unsigned: bool) -> bool {
     is_unsigned || !predicate.starts_with('u')
 }
 

@@ -177,7 +177,7 @@ impl Writer<'_> {
             from.insert(axis + 1, 1);
             let single = self.reshape(cloner, value, from.clone())?;
             from[axis + 1] = times;
-            let ty = untyped(cloner, single, from);
+            let ty = type_without_layout(cloner, single, from);
             let many = cloner.to.unary(tt::BROADCAST, single, ty)?;
             value = self.reshape(cloner, many, to)?;
         }
@@ -264,7 +264,7 @@ impl Writer<'_> {
     fn split(&self, cloner: &mut IrCloner<'_, '_, '_>, value: Value, pair: Pair) -> Rewritten<[Value; 2]> {
         let mut shape = shape_of(cloner, value).unwrap_or_default();
         shape[pair.axis] /= 2;
-        let half = untyped(cloner, value, shape.clone());
+        let half = type_without_layout(cloner, value, shape.clone());
         shape.insert(pair.axis + usize::from(pair.adjacent), 2);
         let value = self.reshape(cloner, value, shape.clone())?;
         let at = pair.axis + usize::from(pair.adjacent);
@@ -283,7 +283,7 @@ impl Writer<'_> {
         let mut full = shape.clone();
         full[pair.axis] *= 2;
         shape.push(2);
-        let ty = untyped(cloner, pair_values[0], shape);
+        let ty = type_without_layout(cloner, pair_values[0], shape);
         let joined = cloner.to.op(tt::JOIN).operand(pair_values[0]).operand(pair_values[1]).result(ty).value()?;
         let mut order: Vec<usize> = (0..rank).collect();
         order.insert(pair.axis + usize::from(pair.adjacent), rank);
@@ -292,13 +292,13 @@ impl Writer<'_> {
     }
 
     fn reshape(&self, cloner: &mut IrCloner<'_, '_, '_>, value: Value, shape: Vec<u64>) -> Rewritten<Value> {
-        let ty = untyped(cloner, value, shape);
+        let ty = type_without_layout(cloner, value, shape);
         Ok(cloner.to.unary(tt::RESHAPE, value, ty)?)
     }
 
     fn transpose(&self, cloner: &mut IrCloner<'_, '_, '_>, value: Value, order: &[usize]) -> Rewritten<Value> {
         let shape = shape_of(cloner, value).unwrap_or_default();
-        let ty = untyped(cloner, value, order.iter().map(|axis| shape[*axis]).collect());
+        let ty = type_without_layout(cloner, value, order.iter().map(|axis| shape[*axis]).collect());
         let order = order.iter().map(|axis| *axis as u64).collect();
         let transposition = cloner.to.op(tt::TRANS).operand(value);
         Ok(transposition.attribute("order", Attribute::Array(TileType::integer(32), order)).result(ty).value()?)
@@ -316,6 +316,6 @@ fn shape_of(cloner: &IrCloner<'_, '_, '_>, value: Value) -> Option<Vec<u64>> {
 }
 
 /// A tensor type of this shape with the element type of `value` and no layout.
-fn untyped(cloner: &IrCloner<'_, '_, '_>, value: Value, shape: Vec<u64>) -> TileType {
+fn type_without_layout(cloner: &IrCloner<'_, '_, '_>, value: Value, shape: Vec<u64>) -> TileType {
     TileType::tensor(shape, cloner.to.ty(value).element().clone(), None)
 }

@@ -84,7 +84,7 @@ impl Rewrite for Importing<'_> {
             let fits = |value: &Value| !is_token || matches!(cloner.to.ty(*value), TileType::Token);
             let value = match given.next_if(fits) {
                 Some(value) => value,
-                // The replacement completes at once, so any value will do for its async tokens: they are poison.
+                // The replacement is synchronous, so any value will do for its async tokens: they are poison.
                 None if is_token => cloner.to.op(ub::POISON).result(TileType::Token).value()?,
                 None => return Err(violation(cloner, op, "the import table has nothing for its results")),
             };

@@ -29,7 +29,7 @@ pub(super) struct Outermost<'o> {
 
 impl Outermost<'_> {
     /// Whether the foreign operation has results, and all but the first are async tokens.
-    fn is_one(&self) -> bool {
+    fn has_one_value(&self) -> bool {
         !self.types.is_empty() && self.types.iter().skip(1).all(is_token)
     }
 }
@@ -127,7 +127,7 @@ impl Writer<'_> {
         let definition = self.dialects.get(&call.name).cloned();
         let definition = definition.ok_or_else(|| BuildError::UnknownOperation(call.name.clone()))?;
         let result = match outermost {
-            Some(outermost) if outermost.is_one() => {
+            Some(outermost) if outermost.has_one_value() => {
                 outermost.types.first().filter(|ty| !definition.results.is_empty() || !is_token(ty)).cloned()
             }
             _ => self.result(cloner, call, groups),

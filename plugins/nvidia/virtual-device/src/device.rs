@@ -181,7 +181,7 @@ fn parameters(
 
 /// Returns a copy of the artifact with only the metadata of its kernels. If the metadata of a kernel does not list its
 /// parameters, their widths are taken from the PTX text.
-fn as_written(artifact: &Artifact, programs: &[Program]) -> Artifact {
+fn metadata_with_parameters(artifact: &Artifact, programs: &[Program]) -> Artifact {
     let kernel = |(metadata, program): (&KernelMetadata, &Program)| {
         // A parameter wider than any argument cannot be passed by a launch.
         let bits = |bytes: u64| u32::try_from(bytes).map_or(u32::MAX, |bytes| bytes.saturating_mul(8));
@@ -255,7 +255,7 @@ impl Device for VirtualDevice {
         let programs = self.programs(&module, artifact, &addresses).inspect_err(|_| {
             variables.iter().for_each(|&variable| self.global.free(variable));
         })?;
-        let artifact = as_written(artifact, &programs);
+        let artifact = metadata_with_parameters(artifact, &programs);
         Ok(self.given.insert_code(Loaded { programs, variables }, &artifact))
     }
 

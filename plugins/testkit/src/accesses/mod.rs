@@ -36,7 +36,8 @@ pub struct Moved {
 
 impl Case {
     /// Plans the loads of the case with and without the vendor's instructions, and checks both plans on the emulator.
-    /// Asserts that the former is as expected and costs at most as much as the latter.
+    /// Asserts that the plan with these instructions is as expected, and costs at most as much as the plan without
+    /// them.
     pub fn loaded(&self, target: &dyn Target) -> Moved {
         self.moved(target, true)
     }

@@ -63,7 +63,7 @@ impl Program {
 pub fn assigned(program: &Program, config: &LaunchConfig<'_>) -> Result<AssignedModule, String> {
     let one = |strategy| {
         let assigned = assign_layouts(&program.module, config, strategy).map_err(|error| error.to_string())?;
-        look(&program.module, &assigned.module, config).map_err(|error| format!("{strategy:?}: {error}"))?;
+        check_assigned(&program.module, &assigned.module, config).map_err(|error| format!("{strategy:?}: {error}"))?;
         Ok::<_, String>(assigned)
     };
     let (followed, least) = (one(Strategy::Propagation)?, one(Strategy::LeastCost)?);
@@ -75,7 +75,7 @@ pub fn assigned(program: &Program, config: &LaunchConfig<'_>) -> Result<Assigned
 
 /// Checks that every tensor of `after` has a layout, that operands have the layouts that their operations require, and
 /// that `after` computes the same as `before`.
-pub fn look(before: &TileModule, after: &TileModule, config: &LaunchConfig<'_>) -> Result<(), String> {
+pub fn check_assigned(before: &TileModule, after: &TileModule, config: &LaunchConfig<'_>) -> Result<(), String> {
     let printed = text::print(after);
     verify_transformed(after).map_err(|violation| format!("{violation}\n{printed}"))?;
     let reparsed = text::parse(&printed, &Dialects::neutral()).map_err(|error| error.to_string())?;
@@ -130,7 +130,7 @@ fn rules(body: &Body, op: Op, layouts: &LayoutCache<'_>, config: &LaunchConfig<'
 
 /// Checks that layout assignment does not change programs that have layouts already. The programs are the files of the
 /// shared test data whose names end with one of `endings`; vendors' operations are first replaced by `imports`.
-pub fn stay(
+pub fn check_layouts_stay(
     context: PlanContext<'_>,
     families: &dyn Families,
     (dialects, imports): (&Dialects, &Imports),

@@ -1,6 +1,6 @@
 //! Layout assignment to the programs of the shared test data, on a vendor's targets.
 
-use super::{assigned, programs, stay};
+use super::{assigned, check_layouts_stay, programs};
 use crate::prelude::*;
 use tilewright_assign::EngineError;
 use tilewright_assign::Strategy;
@@ -40,5 +40,5 @@ pub fn every_program_has_layouts(target: &dyn Target, triton: Option<&str>) {
 pub fn named_layouts_stay(target: &dyn Target, words: (&Dialects, &Imports), endings: &[&str]) {
     let families = FamilySet::new(vec![&Neutral, target.families()]);
     let context = PlanContext::new(target.description()).with_instructions(target.instructions());
-    stay(context, &families, words, endings);
+    check_layouts_stay(context, &families, words, endings);
 }

@@ -95,8 +95,8 @@ impl PlannedReduction {
     }
 
     /// Returns the number of distinct partial results that the block's warps compute. For each result, it is the size
-    /// of the reduced axis divided by the number of its coordinates that warp 0 holds. Zero if a warp holds the whole
-    /// axis.
+    /// of the reduced axis divided by the number of coordinates along this axis that warp 0 holds. Zero if a warp holds
+    /// the whole axis.
     fn partial_results(&self) -> u64 {
         let (ins, outs) = (self.src.ins(), self.src.outs());
         let of_warp = (0..1u64 << ins.bits()).filter(|&packed| ins.coordinate(packed, Dim::WARP) == 0);

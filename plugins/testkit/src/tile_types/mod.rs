@@ -22,7 +22,7 @@ pub fn all_have_layouts(target: &dyn Target, endings: &[&str], lanes: u64) -> us
         let bodies = module.functions.iter().filter_map(|function| function.body.as_ref());
         for ty in bodies.flat_map(types) {
             if seen.insert(ty.to_string()) {
-                look(&ty, &layouts, lanes).unwrap_or_else(|error| panic!("{file}: {error}"));
+                check_type(&ty, &layouts, lanes).unwrap_or_else(|error| panic!("{file}: {error}"));
             }
         }
     }
@@ -40,7 +40,7 @@ fn types(body: &Body) -> Vec<TileType> {
 
 /// Checks that the layout of a type has the type's shape, that it covers the tensor, and that writing and parsing a
 /// distributed layout yields the same layout.
-fn look(ty: &TileType, layouts: &LayoutCache<'_>, lanes: u64) -> Result<(), String> {
+fn check_type(ty: &TileType, layouts: &LayoutCache<'_>, lanes: u64) -> Result<(), String> {
     match ty {
         TileType::Tensor(tensor) => {
             let layout = layouts.distributed(ty).map_err(|error| error.to_string())?;

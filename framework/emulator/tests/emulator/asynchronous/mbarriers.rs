@@ -93,7 +93,7 @@ fn a_buffer_is_refilled_when_all_have_read_it() {
     assert!(matches!(overrun.kind, FaultKind::InFlight { .. } | FaultKind::Mbarrier { .. }), "{overrun}");
 }
 
-/// A wait for the parity of the phase before the first returns at once.
+/// A wait for the parity of the phase before the first returns immediately.
 #[test]
 fn nothing_is_waited_for_before_the_first_phase() {
     passes(1, &format!("{MAKE} mbarrier_wait %8, %11\n mbarrier_wait %8, %11"));

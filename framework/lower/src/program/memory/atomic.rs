@@ -39,7 +39,7 @@ pub(in super::super) fn read_modify_write(lowering: &mut Lowering<'_>, op: Op) -
     let kind = atomic(kind).ok_or_else(|| Reason::malformed(format!("there is no atomic operation `{kind}`")))?;
     let ordered @ Ordered { order, scope } = Ordered::of(lowering, op)?;
     let mask = lowering.optional(op, "mask");
-    combines(kind, lowering.body.ty(lowering.operand(op, 1)?).element())?;
+    check_atomic_element(kind, lowering.body.ty(lowering.operand(op, 1)?).element())?;
     each(lowering, op, mask, |lowering, operands, predicate| {
         let (pointer, value) = (operands[0], operands[1]);
         let given = lowering.builder.type_of(value);
@@ -58,7 +58,7 @@ pub(in super::super) fn read_modify_write(lowering: &mut Lowering<'_>, op: Op) -
 
 /// Checks that the element type fits the operation: `fadd` takes floating-point numbers, `exch` any elements, other
 /// operations integers.
-pub(in super::super) fn combines(kind: Atomic, element: &tile::TileType) -> Lowered<()> {
+pub(in super::super) fn check_atomic_element(kind: Atomic, element: &tile::TileType) -> Lowered<()> {
     let fits = match (kind, element) {
         (Atomic::FAdd, tile::TileType::Float(float)) => native(*float).is_some(),
         (Atomic::FAdd, _) => false,

@@ -9,7 +9,7 @@ mod narrow_atomic;
 mod store;
 
 pub(super) use atomic::{
-    atomic, combines, compare_exchange, load as atomic_load, poll, read_modify_write, store as atomic_store,
+    atomic, check_atomic_element, compare_exchange, load as atomic_load, poll, read_modify_write, store as atomic_store,
 };
 pub(super) use groups::VectorGroups;
 pub(super) use load::{from_memory, load, loaded};

@@ -34,8 +34,8 @@ impl Dots {
         self.mmas.iter().chain(&self.residents).map(|(&op, plan)| (op, plan))
     }
 
-    /// Demotes the MMAs of `ops` by one level. An asynchronous MMA is waited for at once, and stays resident if its
-    /// accumulator may stay in tensor memory. A resident one returns its accumulator to registers.
+    /// Demotes the MMAs of `ops` by one level. An asynchronous MMA is then waited for immediately, and stays resident
+    /// if its accumulator may stay in tensor memory. A resident one returns its accumulator to registers.
     fn demote(&mut self, lowering: &Lowering<'_>, ops: &HashSet<Op>, positions: &OpPositions) {
         for &op in ops {
             if self.mmas.remove(&op).is_some() {

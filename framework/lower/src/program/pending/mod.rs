@@ -9,7 +9,7 @@
 //!
 //! Other operations cannot use an accumulator in tensor memory before it is loaded into registers, even if its MMA is
 //! complete. If a loop carries the accumulator only from one dot to the next, it stays in tensor memory (`resident`).
-//! Such dots are found together with asynchronous MMAs, even if the program waits for each at once.
+//! Such dots are found together with asynchronous MMAs, even if the program waits for each immediately.
 
 mod found;
 mod in_flight;

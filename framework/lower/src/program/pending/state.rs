@@ -17,8 +17,8 @@ pub(crate) struct Pending {
     pub(super) mmas: HashMap<Op, Arc<MmaPlan>>,
     /// The values whose accumulator is pending, each with the plan of the MMA that produces it.
     pub(super) values: HashMap<tile::Value, Arc<MmaPlan>>,
-    /// The MMAs that the program waits for at once, but whose accumulator stays in tensor memory for the next iteration
-    /// of a loop; each with its plan.
+    /// The MMAs that the program waits for immediately, but whose accumulator stays in tensor memory for the next
+    /// iteration of a loop; each with its plan.
     pub(super) residents: HashMap<Op, Arc<MmaPlan>>,
     /// The results of loops whose accumulator leaves tensor memory after the loop.
     pub(super) leaving: HashMap<tile::Value, Arc<MmaPlan>>,

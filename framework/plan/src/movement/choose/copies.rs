@@ -113,7 +113,7 @@ fn distributed(
     warps: &[u64],
 ) -> Result<LinearLayout, LayoutError> {
     let [registers, lanes, warps] = [registers, lanes, warps]
-        .map(|columns| columns.iter().map(|&column| problem.shown(column)).collect::<Columns>());
+        .map(|columns| columns.iter().map(|&column| problem.tensor_column(column)).collect::<Columns>());
     let (thread_columns, blocks) =
         ([(Dim::REGISTER, registers), (Dim::LANE, lanes), (Dim::WARP, warps)], problem.blocks());
     layouts::of_dims(&[thread_columns.as_slice(), &[(Dim::BLOCK, blocks.into())]].concat(), like.outs())

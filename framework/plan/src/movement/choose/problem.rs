@@ -89,7 +89,7 @@ impl<'a> SharedLayoutProblem<'a> {
     /// along one or more thread bits; the variants with the lowest bounds of the price come first. For each number of
     /// thread bits there are up to two variants: the threads divide the register bits that other accessors need in
     /// different threads, or the highest register bits.
-    pub(super) fn shared(&self) -> Vec<Self> {
+    pub(super) fn with_divided_replicas(&self) -> Vec<Self> {
         let mut all = Vec::new();
         for (at, side) in self.sides.iter().enumerate() {
             let bits = side.sharing();
@@ -220,7 +220,7 @@ impl<'a> SharedLayoutProblem<'a> {
     }
 
     /// Converts an element from coordinates of the problem to packed coordinates of the tensor.
-    pub(super) fn shown(&self, column: u64) -> u64 {
+    pub(super) fn tensor_column(&self, column: u64) -> u64 {
         multiply(&self.basis, column)
     }
 
@@ -233,7 +233,8 @@ impl<'a> SharedLayoutProblem<'a> {
         let mut ins = Space::default();
         ins.push(Dim::OFFSET, self.bits)?;
         ins.push(Dim::BLOCK, self.blocks.len() as u32)?;
-        let columns: Columns = columns.iter().map(|&c| self.shown(c)).chain(self.blocks.iter().copied()).collect();
+        let columns: Columns =
+            columns.iter().map(|&c| self.tensor_column(c)).chain(self.blocks.iter().copied()).collect();
         let linear = LinearLayout::from_columns(ins, self.outs.clone(), &columns)?;
         Ok(MemoryLayout { linear, padding: padding.to_vec(), alignment: None })
     }

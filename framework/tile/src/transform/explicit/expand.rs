@@ -58,7 +58,7 @@ impl Rewrite for Expander<'_> {
             tw::CAST => self.cast(op, cloner)?,
             tw::REDUCE => self.reduce(op, cloner)?,
             scf::FOR => return self.pipelined(op, cloner),
-            _ => return self.is_known(op, cloner).map(|()| false),
+            _ => return self.check_views(op, cloner).map(|()| false),
         }
         Ok(true)
     }
@@ -66,7 +66,7 @@ impl Rewrite for Expander<'_> {
 
 impl Expander<'_> {
     /// Checks that an operation that uses views or elements narrower than a byte is a copy or a cast.
-    fn is_known(&self, op: Op, cloner: &IrCloner<'_, '_, '_>) -> Rewritten<()> {
+    fn check_views(&self, op: Op, cloner: &IrCloner<'_, '_, '_>) -> Rewritten<()> {
         let operation = cloner.from.op(op);
         let wrong = operation.operands.iter().find(|&value| {
             let ty = cloner.from.ty(*value);

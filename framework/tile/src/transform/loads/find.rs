@@ -147,7 +147,8 @@ impl<'s> Search<'s> {
             }
         }
         let is_prefetched = |load: &Op| found.loads.iter().any(|known| known.op == *load);
-        let others = all.iter().copied().filter(|load| !is_prefetched(load)).filter_map(|load| self.kept(load));
+        let others =
+            all.iter().copied().filter(|load| !is_prefetched(load)).filter_map(|load| self.register_prefetch(load));
         let others: Vec<PrefetchableLoad> = others.collect();
         found.loads.extend(others);
         // List a load with several readers once: as prefetched if one of them allows it, otherwise with the first
@@ -184,7 +185,7 @@ impl<'s> Search<'s> {
     /// depends on it.
     ///
     /// Without the prefetch, the latency of global memory would delay the matrix units.
-    fn kept(&self, op: Op) -> Option<PrefetchableLoad> {
+    fn register_prefetch(&self, op: Op) -> Option<PrefetchableLoad> {
         let &[value] = &self.body.op(op).results[..] else { return None };
         let load =
             PrefetchableLoad { op, chain: Vec::new(), stored: value, required: value, reader: BufferReader::Registers };
@@ -263,7 +264,7 @@ impl<'s> Search<'s> {
                 chain.reverse();
                 return Some(Ok((op, chain)));
             }
-            if !self.keeps(op) {
+            if !self.may_precede_store(op) {
                 return None;
             }
             let mut from = operation.operands.iter().filter(|value| self.loaded.contains(value));
@@ -282,7 +283,7 @@ impl<'s> Search<'s> {
     /// Whether an operation can be applied to a loaded value before the store.
     ///
     /// It is elementwise or changes the shape or layout, and does not go through shared memory.
-    fn keeps(&self, op: Op) -> bool {
+    fn may_precede_store(&self, op: Op) -> bool {
         let operation = self.body.op(op);
         let traits = operation.definition.traits;
         let moves = operation.name() == ttg::CONVERT_LAYOUT && (self.queries.moves_through_shared)(op);

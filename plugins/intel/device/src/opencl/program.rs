@@ -144,7 +144,7 @@ fn refused(call: &'static str, program: &Handle, device: *mut c_void, code: i32)
     }
 }
 
-/// Requirements of a SPIR-V module: what it needs from the driver that builds it.
+/// Requirements of a SPIR-V module on the driver that builds it.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Wants {
     /// Mangled names of the functions that the module imports (builtins).
@@ -167,7 +167,7 @@ impl Wants {
 /// Opcode of `sqrt` in the OpenCL extended instruction set.
 const SQRT: u32 = 61;
 
-/// Reads from SPIR-V what the module requires from the driver that builds it.
+/// Reads the requirements on the driver from the instructions of a SPIR-V module.
 pub(super) fn wants(spirv: &[u8]) -> Result<Wants, DeviceError> {
     let bad = |why: String| DeviceError::BadLaunch(format!("the object is not SPIR-V: {why}"));
     if !spirv.len().is_multiple_of(4) {

@@ -66,7 +66,7 @@ impl Running<'_> {
     }
 
     /// Waits until at most `outstanding` bulk groups of a lane are in flight. With `only_read`, it waits only until the
-    /// earlier groups have read shared memory, and their data stays unwritten.
+    /// earlier groups have read shared memory; their data is not yet written to global memory.
     pub(crate) fn bulk_wait(
         &mut self,
         lane: usize,

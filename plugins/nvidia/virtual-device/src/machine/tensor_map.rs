@@ -187,13 +187,13 @@ impl Tensor {
                 let inside = u64::try_from(at).ok().filter(|&at| at < size);
                 address = address.zip(inside).map(|(all, at)| all.wrapping_add(at.wrapping_mul(stride)));
             }
-            Piece { at: self.mixed(to + element * self.element_bytes), address }
+            Piece { at: self.swizzled(to + element * self.element_bytes), address }
         })
     }
 
     /// Applies the swizzle to an address in shared memory: the index of the 128-byte line permutes the 16-byte chunks
     /// of a row of 32, 64 or 128 bytes.
-    fn mixed(&self, address: u64) -> u64 {
+    fn swizzled(&self, address: u64) -> u64 {
         let chunks = (1 << self.mode) - 1;
         address ^ ((address >> 7 & chunks) << 4)
     }

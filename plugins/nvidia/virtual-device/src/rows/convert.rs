@@ -111,12 +111,12 @@ fn to_integers(form: &Form<'_>, to: Type, from: Float) -> Option<ConvertElement>
     let flushes = form.has("ftz");
     Some(Box::new(move |bits| {
         let bits = if flushes { from.flushed(bits & mask(from.bits())) } else { bits & mask(from.bits()) };
-        nearest(to, integral(from.decode(bits), rounding) as i128)
+        clamped(to, integral(from.decode(bits), rounding) as i128)
     }))
 }
 
 /// Clamps a value to the range of an integer type.
-fn nearest(ty: Type, value: i128) -> u64 {
+fn clamped(ty: Type, value: i128) -> u64 {
     let (min, most) = match ty.is_signed() {
         true => (-(1i128 << (ty.bits - 1)), (1i128 << (ty.bits - 1)) - 1),
         false => (0, i128::from(mask(ty.bits))),
@@ -127,7 +127,7 @@ fn nearest(ty: Type, value: i128) -> u64 {
 fn integers(form: &Form<'_>, to: Type, from: Type) -> Option<ConvertElement> {
     match form.words.as_slice() {
         [] => Some(Box::new(move |bits| to.extended(value(from, bits) as u64))),
-        ["sat"] => Some(Box::new(move |bits| nearest(to, value(from, bits)))),
+        ["sat"] => Some(Box::new(move |bits| clamped(to, value(from, bits)))),
         _ => None,
     }
 }
@@ -139,7 +139,7 @@ fn pack(form: &Form<'_>, operands: &mut Operands<'_>) -> Result<Box<dyn Operatio
     let count = operands.count() - 1;
     let sources = (1..=count).map(|index| operands.source(index, from)).collect::<Result<Vec<_>, _>>()?;
     let compute = move |[a, b, c, _]: [u64; 4]| {
-        let narrow = |bits| nearest(to, value(from, bits)) & mask(to.bits);
+        let narrow = |bits| clamped(to, value(from, bits)) & mask(to.bits);
         let above = if count == 3 { c << (2 * to.bits).min(63) } else { 0 };
         (narrow(a) << to.bits | narrow(b) | above) & mask(32)
     };
