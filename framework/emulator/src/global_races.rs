@@ -3,7 +3,9 @@
 //!
 //! Programs of a launch are unordered, except by atomic operations: a program that accesses an address after an atomic
 //! operation of another one is ordered after that program and all earlier ones. The check never reports ordered
-//! accesses, and may miss races. A store that changes nothing does not race: programs may store the same value.
+//! accesses, and may miss races. A store that changes nothing does not race: programs may store the same value. Nor does
+//! a load that another warp of the program has done before the store, as the same access in program order: both warps
+//! have replicas of one element of a tensor, and only one of them stores it.
 
 use std::collections::HashMap;
 
@@ -35,6 +37,24 @@ struct Event {
 struct Granule {
     write: u32,
     read: u32,
+    /// The other reads by the program of `read`, as an index in [`GlobalRaces::reads`].
+    reads: u32,
+}
+
+/// A read of a granule that is not the latest one, and the index in [`GlobalRaces::reads`] of those before it.
+#[derive(Clone, Copy, Default)]
+struct EarlierRead {
+    event: u32,
+    before: u32,
+}
+
+impl Granule {
+    /// Iterates over all reads by the program of the latest one, from the latest on, given the lists of all granules.
+    fn reads<'a>(&self, lists: &'a [EarlierRead]) -> impl Iterator<Item = u32> + 'a {
+        let earlier = |at: u32| lists.get(at as usize).filter(move |_| at != NONE).copied();
+        let earlier = std::iter::successors(earlier(self.reads), move |read| earlier(read.before));
+        std::iter::once(self.read & !SEVERAL).chain(earlier.map(|read| read.event))
+    }
 }
 
 /// The recorded accesses of one buffer: one [`Granule`] for every `granule_bytes` bytes.
@@ -82,6 +102,8 @@ pub(super) struct GlobalRaces {
     buffers: Vec<Option<BufferRecord>>,
     /// All recorded accesses; the entry at [`NONE`] stands for no access.
     events: Vec<Event>,
+    /// The lists of reads of all granules; the entry at [`NONE`] stands for the end of a list.
+    reads: Vec<EarlierRead>,
     /// For each address of an atomic operation, the last program that executed one there.
     atomics: HashMap<u64, u32>,
     /// Number of the running program, in order of start, from one.
@@ -125,7 +147,7 @@ impl GlobalRaces {
             return Ok(());
         }
         let event = self.event(who);
-        let Self { buffers, events, program, known, .. } = self;
+        let Self { buffers, events, reads, program, known, .. } = self;
         if buffers.len() <= range.buffer {
             buffers.resize_with(range.buffer + 1, || None);
         }
@@ -142,14 +164,12 @@ impl GlobalRaces {
             (!is_ordered).then_some((record, other == *program))
         };
         for granule in record.granules(range.offset, range.bytes) {
+            let is_own = events[(granule.read & !SEVERAL) as usize].program == *program;
             if granule.write != NONE
                 && let Some(other) = unordered(granule.write)
             {
-                // The same operation has loaded the element in another warp before the store, so the element is
-                // replicated in both warps, and the load of the second replica is no race.
-                let Event { program: reader, record } = events[(granule.read & !SEVERAL) as usize];
-                let is_loaded_before = reader == *program && granule.read & !SEVERAL < granule.write;
-                if direction == Direction::Load && other.1 && is_loaded_before && record.is_by(who.operation) {
+                let is_replica = |event: u32| event < granule.write && events[event as usize].record.is_alike(who);
+                if direction == Direction::Load && other.1 && is_own && granule.reads(reads).any(is_replica) {
                     continue;
                 }
                 return Err(race(direction, Direction::Store, range.address, other));
@@ -161,14 +181,23 @@ impl GlobalRaces {
                     {
                         return Err(race(direction, Direction::Load, range.address, other));
                     }
-                    let own = events[(granule.read & !SEVERAL) as usize].program == *program;
-                    *granule = Granule { write: event, read: if own { granule.read } else { NONE } };
+                    granule.write = event;
+                    if !is_own {
+                        (granule.read, granule.reads) = (NONE, NONE);
+                    }
                 }
-                Direction::Load => {
-                    let own = granule.read == NONE || events[(granule.read & !SEVERAL) as usize].program == *program;
-                    let several = if own { granule.read & SEVERAL } else { SEVERAL };
-                    granule.read = if own { event | several } else { granule.read | several };
+                Direction::Load if is_own => {
+                    if !events[(granule.read & !SEVERAL) as usize].record.is_alike(who) {
+                        reads.push(EarlierRead { event: granule.read & !SEVERAL, before: granule.reads });
+                        granule.reads = reads.len() as u32 - 1;
+                    }
+                    granule.read = event | granule.read & SEVERAL;
                 }
+                // Reads that are ordered before this one are ordered before all accesses that this one is.
+                Direction::Load if granule.read == NONE || unordered(granule.read).is_none() => {
+                    (granule.read, granule.reads) = (event, NONE);
+                }
+                Direction::Load => granule.read |= SEVERAL,
             }
         }
         Ok(())
@@ -180,6 +209,7 @@ impl GlobalRaces {
         let record = who.record();
         if self.events.is_empty() {
             self.events.push(Event { program: 0, record: Record::default() });
+            self.reads.push(EarlierRead::default());
         }
         let same = self.events.last().is_some_and(|last| last.program == self.program && last.record.is_of(&record));
         if !same {

@@ -53,9 +53,9 @@ impl Record {
         (self.block, self.warp, self.time) == (other.block, other.warp, other.time)
     }
 
-    /// Whether the operation with this index made the recorded access.
-    pub(crate) fn is_by(&self, operation: u32) -> bool {
-        self.operation == operation
+    /// Whether `who` makes the access with the same position in program order, perhaps in another warp.
+    pub(crate) fn is_alike(&self, who: &Accessor<'_>) -> bool {
+        (self.operation, self.time) == (who.operation, who.time)
     }
 
     /// Whether this record is of an earlier access by the warp of `who`.

@@ -71,6 +71,32 @@ const ORDERED: &[(&str, u32, &str)] = &[
          store %6, %24 align 4 if %22",
     ),
     (
+        "replicas of what another warp updates twice",
+        2,
+        "%20: i1 = compare eq %1, %3
+         %21: i1 = compare eq %11, %3
+         %22: i1 = binary and %20, %21
+         %23: i32 = load %6 align 4 if %20
+         %24: i32 = binary add %23, %4
+         store %6, %24 align 4 if %22
+         %25: i32 = load %6 align 4 if %20
+         %26: i32 = binary add %25, %4
+         store %6, %26 align 4 if %22",
+    ),
+    (
+        "replicas of what a warp updates, one program after the other",
+        2,
+        "%20: i1 = compare eq %11, %3
+         %30: i32 = constant 128
+         %31: ptr.global = ptr_add %0, %30
+         %32: i32 = atomic_rmw add acquire_release device %31, %4 if %7
+         %23: i32 = load %6 align 4
+         %24: i32 = binary add %23, %4
+         store %6, %24 align 4 if %20
+         barrier block all
+         %33: i32 = atomic_rmw add acquire_release device %31, %4 if %7",
+    ),
+    (
         "a block barrier orders the warps",
         2,
         "%20: i1 = compare eq %1, %3
@@ -103,6 +129,39 @@ const RACES: &[(&str, u32, &str, bool)] = &[
          %22: i1 = binary and %20, %21
          store %6, %4 align 4 if %22
          %23: i32 = load %6 align 4 if %20",
+        true,
+    ),
+    (
+        "a warp loads by another operation what a warp updates in place",
+        2,
+        "%20: i1 = compare eq %1, %3
+         %21: i1 = compare eq %11, %3
+         %22: i1 = binary and %20, %21
+         %23: i32 = load %6 align 4 if %22
+         %24: i32 = binary add %23, %4
+         store %6, %24 align 4 if %22
+         %25: i32 = load %6 align 4 if %20",
+        true,
+    ),
+    (
+        // Warp w loads the words of the lanes of warp (w + i) mod 2 in iteration i; warp 0 updates them.
+        "a warp loads in one iteration what another updates in the next one",
+        2,
+        "%20: i1 = compare eq %1, %3
+         %21: i32 = constant 2
+         %22: i32 = constant 5
+         %32: i1 = compare eq %11, %3
+         %33: i1 = binary and %20, %32
+         %23: i32 = for %3 to %21 step %4 carry %3 (%24: i32, %25: i32) {
+             %26: i32 = binary add %11, %24
+             %27: i32 = binary and %26, %4
+             %28: i32 = binary shl %27, %22
+             %29: ptr.global = ptr_add %6, %28
+             %30: i32 = load %29 align 4 if %20
+             %31: i32 = binary add %30, %4
+             store %29, %31 align 4 if %33
+             yield %31
+         }",
         true,
     ),
     ("a byte of a word", 1, "%20: i8 = cast truncate %1\n store %0, %20 align 1 if %7", false),
