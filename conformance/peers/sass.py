@@ -12,6 +12,8 @@ INSTRUCTION = re.compile(
     r"\s*/\*[0-9a-f]+\*/\s+(?:\{\s*)?(@!?U?P\w+\s+)?([A-Z][A-Za-z0-9_.]*)\s*(.*?)\s*;?\s*(?:\})?\s*(?:/\*.*)?$"
 )
 TARGET = re.compile(r"`\(([^()]+)\)")
+# The disassembler lists the labels of an indexed branch behind it.
+LISTED_TARGET = re.compile(r"\.L_x_\d+")
 
 # The class of an instruction by the start of its opcode; the first that fits counts.
 CLASSES = (
@@ -97,7 +99,9 @@ class Instruction:
     @property
     def branch_targets(self) -> list[str]:
         """Labels to which the instruction may branch."""
-        return [] if self.opcode.startswith("RET") else TARGET.findall(self.operands)
+        if self.opcode.startswith("RET"):
+            return []
+        return (LISTED_TARGET if self.opcode.startswith("BRX") else TARGET).findall(self.operands)
 
 
 def read_lines(text: str) -> list[str | Instruction]:
