@@ -68,7 +68,7 @@ fn bench_targets() -> BTreeMap<String, BenchTarget> {
 
 fn conversions(targets: &BTreeMap<String, BenchTarget>) -> Vec<Conversion<'_>> {
     const FULL: &str = "oracle/conversions.jsonl";
-    let answers = if shared_data::path(FULL).exists() { Answers::All } else { Answers::SampleLayout };
+    let answers = if shared_data::path(FULL).exists() { Answers::All } else { Answers::Sample };
     let rows = answers.rows(include_str!("../../../plugins/testkit/data/conversions.jsonl"), FULL);
     let conversions = rows.iter().filter_map(|row| {
         let target = targets.get(row["target"].as_str()?)?;

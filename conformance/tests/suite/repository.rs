@@ -87,7 +87,7 @@ fn instruction_rows_of_every_target_pass() {
 /// that serves it.
 #[test]
 fn known_answers_are_right_of_every_plugin() {
-    check_known_answers_are_right_of_every_plugin(Answers::SampleLayout);
+    check_known_answers_are_right_of_every_plugin(Answers::Sample);
 }
 
 pub fn check_known_answers_are_right_of_every_plugin(known: Answers) {

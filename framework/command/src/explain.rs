@@ -74,7 +74,7 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
 
 impl Options {
     /// Predicts the time of a launch of the kernel; `assigned` is the kernel's program with layouts, `None` if the
-    /// compiler has shown none.
+    /// compilation failed before layouts were assigned.
     fn predict(
         &self,
         session: &Session,

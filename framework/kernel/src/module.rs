@@ -88,8 +88,8 @@ pub struct Parameter {
     /// The tensor map that the kernel is compiled for; `None` if the type is no tensor map.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub map: Option<TensorMap>,
-    /// How the launch derives the tensor of the tensor map from its other arguments; `None` if the caller gives the
-    /// tensor.
+    /// How the launch derives the tensor of the tensor map from its other arguments (`rows of` in text); `None` if the
+    /// caller gives the tensor.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rows: Option<DerivedTensorMap>,
 }

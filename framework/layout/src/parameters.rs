@@ -1,6 +1,7 @@
 //! Readers of a family's parameters, by name, with errors that name the parameter.
 //!
-//! Values stay in the spec or in place: for usual ranks, a family builds its layout without heap allocation.
+//! Values are borrowed from the spec or stored inline, so that a family builds its layout without heap allocation for
+//! usual ranks.
 
 use std::cell::{Cell, RefCell};
 

@@ -14,7 +14,7 @@ use crate::shared_data;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answers {
     /// The sample in the repository, which every machine has.
-    SampleLayout,
+    Sample,
     /// The sample and the full file outside of the repository.
     All,
 }

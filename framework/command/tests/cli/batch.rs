@@ -82,7 +82,7 @@ fn layouts_of_every_family_are_as_known() {
 /// Operations of the layout algebra give the known result, or an error if none exists.
 #[test]
 fn operations_on_layouts_are_as_known() {
-    check_operations_on_layouts_are_as_known(Answers::SampleLayout);
+    check_operations_on_layouts_are_as_known(Answers::Sample);
 }
 
 pub fn check_operations_on_layouts_are_as_known(known: Answers) {
@@ -105,7 +105,7 @@ pub fn check_operations_on_layouts_are_as_known(known: Answers) {
 /// Bank conflicts on 32 banks of four bytes equal the counts obtained by listing addresses.
 #[test]
 fn bank_conflicts_are_as_counted() {
-    check_bank_conflicts_are_as_counted(Answers::SampleLayout);
+    check_bank_conflicts_are_as_counted(Answers::Sample);
 }
 
 pub fn check_bank_conflicts_are_as_counted(known: Answers) {

@@ -101,7 +101,7 @@ fn undoes(inverse: &CuteLayout, layout: &CuteLayout) -> bool {
 
 #[test]
 fn operations_give_the_known_answers() {
-    check_operations_give_the_known_answers(Answers::SampleLayout);
+    check_operations_give_the_known_answers(Answers::Sample);
 }
 
 pub fn check_operations_give_the_known_answers(answers: Answers) {
@@ -129,7 +129,7 @@ pub fn check_operations_give_the_known_answers(answers: Answers) {
 /// violate the law. A left inverse only has to undo the layout.
 #[test]
 fn where_implementations_differ_the_law_decides() {
-    check_where_implementations_differ_the_law_decides(Answers::SampleLayout);
+    check_where_implementations_differ_the_law_decides(Answers::Sample);
 }
 
 pub fn check_where_implementations_differ_the_law_decides(answers: Answers) {
@@ -156,7 +156,7 @@ pub fn check_where_implementations_differ_the_law_decides(answers: Answers) {
 
 #[test]
 fn hard_compositions_are_exact_or_refused_with_a_counterexample() {
-    check_hard_compositions_are_exact_or_refused_with_a_counterexample(Answers::SampleLayout);
+    check_hard_compositions_are_exact_or_refused_with_a_counterexample(Answers::Sample);
 }
 
 pub fn check_hard_compositions_are_exact_or_refused_with_a_counterexample(answers: Answers) {

@@ -14,7 +14,7 @@ const NEUTRAL: [&str; 7] =
 
 #[test]
 fn neutral_families_agree() {
-    check_neutral_families_agree(Answers::SampleLayout);
+    check_neutral_families_agree(Answers::Sample);
 }
 
 pub fn check_neutral_families_agree(answers: Answers) {
@@ -25,7 +25,7 @@ pub fn check_neutral_families_agree(answers: Answers) {
 
 #[test]
 fn operations_agree() {
-    check_operations_agree(Answers::SampleLayout);
+    check_operations_agree(Answers::Sample);
 }
 
 pub fn check_operations_agree(answers: Answers) {

@@ -9,7 +9,7 @@ const SLOWER: [(&str, &str); 1] =
 
 #[test]
 fn no_plan_is_slower_than_what_triton_emits() {
-    check_no_plan_is_slower_than_what_triton_emits(Answers::SampleLayout);
+    check_no_plan_is_slower_than_what_triton_emits(Answers::Sample);
 }
 
 pub fn check_no_plan_is_slower_than_what_triton_emits(answers: Answers) {

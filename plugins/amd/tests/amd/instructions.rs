@@ -48,7 +48,7 @@ fn element(name: &Value) -> &str {
 
 #[test]
 fn operands_are_as_calculated() {
-    check_operands_are_as_calculated(Answers::SampleLayout);
+    check_operands_are_as_calculated(Answers::Sample);
 }
 
 pub fn check_operands_are_as_calculated(answers: Answers) {
@@ -114,7 +114,7 @@ fn check(row: &Instruction, entry: &Value, bases: &Value) {
 
 #[test]
 fn operands_of_gfx950_are_as_calculated() {
-    check_operands_of_gfx950_are_as_calculated(Answers::SampleLayout);
+    check_operands_of_gfx950_are_as_calculated(Answers::Sample);
 }
 
 pub fn check_operands_of_gfx950_are_as_calculated(answers: Answers) {

@@ -22,12 +22,12 @@ const TARGETS: [&str; 6] = ["mi100", "mi250", "mi300x", "mi355x", "rx7900xtx", "
 
 #[test]
 fn listings_of_all_programs_wait_and_keep_their_order() {
-    check_listings_wait_and_keep_their_order(Answers::SampleLayout);
+    check_listings_wait_and_keep_their_order(Answers::Sample);
 }
 
 pub fn check_listings_wait_and_keep_their_order(answers: Answers) {
     let folder = match answers {
-        Answers::SampleLayout => shared_data::workspace().join("conformance/kernels"),
+        Answers::Sample => shared_data::workspace().join("conformance/kernels"),
         Answers::All => shared_data::path("kernels/cases"),
     };
     let files = ProgramCase::files(&folder).unwrap();

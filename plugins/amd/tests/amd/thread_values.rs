@@ -88,7 +88,7 @@ fn matching_rows(atom: &Value) -> Vec<Instruction> {
 
 #[test]
 fn operands_are_as_published() {
-    check_operands_are_as_published(Answers::SampleLayout);
+    check_operands_are_as_published(Answers::Sample);
 }
 
 pub fn check_operands_are_as_published(answers: Answers) {

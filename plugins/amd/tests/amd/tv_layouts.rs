@@ -8,7 +8,7 @@ const SAMPLE: &str = include_str!("../data/tv_layouts.json");
 
 #[test]
 fn every_published_mma_converts_to_linear_and_back() {
-    check_every_published_mma_converts_to_linear_and_back(Answers::SampleLayout);
+    check_every_published_mma_converts_to_linear_and_back(Answers::Sample);
 }
 
 pub fn check_every_published_mma_converts_to_linear_and_back(answers: Answers) {

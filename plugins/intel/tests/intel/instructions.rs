@@ -31,7 +31,7 @@ fn name_of(atom: &Value) -> Option<String> {
 
 #[test]
 fn operands_are_as_published() {
-    check_operands_are_as_published(Answers::SampleLayout);
+    check_operands_are_as_published(Answers::Sample);
 }
 
 pub fn check_operands_are_as_published(answers: Answers) {

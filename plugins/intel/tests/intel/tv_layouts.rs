@@ -35,7 +35,7 @@ fn row(name: &str) -> Option<Instruction> {
 /// v; narrower elements fill byte l + 16 v.
 #[test]
 fn vectors_of_elements_are_the_same_bits() {
-    check_vectors_of_elements_are_the_same_bits(Answers::SampleLayout);
+    check_vectors_of_elements_are_the_same_bits(Answers::Sample);
 }
 
 pub fn check_vectors_of_elements_are_the_same_bits(answers: Answers) {
@@ -71,7 +71,7 @@ pub fn check_vectors_of_elements_are_the_same_bits(answers: Answers) {
 /// Checks all published MMAs, except the atom that exceeds its tile, whether the plugin's table has them or not.
 #[test]
 fn every_published_mma_converts_to_linear_and_back() {
-    check_every_published_mma_converts_to_linear_and_back(Answers::SampleLayout);
+    check_every_published_mma_converts_to_linear_and_back(Answers::Sample);
 }
 
 pub fn check_every_published_mma_converts_to_linear_and_back(answers: Answers) {

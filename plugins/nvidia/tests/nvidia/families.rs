@@ -11,7 +11,7 @@ const SAMPLE: &str = include_str!("../data/layouts.jsonl");
 
 #[test]
 fn families_agree() {
-    check_families_agree(Answers::SampleLayout);
+    check_families_agree(Answers::Sample);
 }
 
 pub fn check_families_agree(answers: Answers) {

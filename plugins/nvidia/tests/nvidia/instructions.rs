@@ -42,7 +42,7 @@ fn kind_of(atom: &Value) -> Option<&'static str> {
 
 #[test]
 fn operands_of_scaled_mmas_are_as_published() {
-    check_operands_of_scaled_mmas_are_as_published(Answers::SampleLayout);
+    check_operands_of_scaled_mmas_are_as_published(Answers::Sample);
 }
 
 pub fn check_operands_of_scaled_mmas_are_as_published(answers: Answers) {
@@ -87,7 +87,7 @@ fn scales_lie_as_their_family_has_them() {
 
 #[test]
 fn matrix_operands_are_as_published() {
-    check_matrix_operands_are_as_published(Answers::SampleLayout);
+    check_matrix_operands_are_as_published(Answers::Sample);
 }
 
 pub fn check_matrix_operands_are_as_published(answers: Answers) {
@@ -135,7 +135,7 @@ fn saturating_mmas_have_the_layouts_of_wrapping_ones() {
 /// Checks that sparse atoms are known as unused, and that unused instructions are not in the table.
 #[test]
 fn sparse_mmas_are_known_and_unused() {
-    check_sparse_mmas_are_known_and_unused(Answers::SampleLayout);
+    check_sparse_mmas_are_known_and_unused(Answers::Sample);
 }
 
 pub fn check_sparse_mmas_are_known_and_unused(answers: Answers) {
@@ -171,12 +171,12 @@ pub fn check_sparse_mmas_are_known_and_unused(answers: Answers) {
         known.extend(form.shapes.into_iter().map(|shape| (shape, types.clone())));
     }
     assert!(published.is_subset(&known) && published.len() >= 6, "{:?}", &published - &known);
-    assert!(published == known || answers == Answers::SampleLayout);
+    assert!(published == known || answers == Answers::Sample);
 }
 
 #[test]
 fn matrix_moves_are_as_published() {
-    check_matrix_moves_are_as_published(Answers::SampleLayout);
+    check_matrix_moves_are_as_published(Answers::Sample);
 }
 
 pub fn check_matrix_moves_are_as_published(answers: Answers) {

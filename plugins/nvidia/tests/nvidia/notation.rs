@@ -13,7 +13,7 @@ fn text_is_what_triton_prints() {
 
 #[test]
 fn every_layout_comes_back_from_its_text() {
-    check_every_layout_comes_back_from_its_text(Answers::SampleLayout);
+    check_every_layout_comes_back_from_its_text(Answers::Sample);
 }
 
 pub fn check_every_layout_comes_back_from_its_text(answers: Answers) {

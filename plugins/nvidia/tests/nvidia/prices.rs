@@ -6,7 +6,7 @@ use tilewright_vendor_testkit::prices;
 
 #[test]
 fn no_plan_is_slower_than_what_triton_emits() {
-    check_no_plan_is_slower_than_what_triton_emits(Answers::SampleLayout);
+    check_no_plan_is_slower_than_what_triton_emits(Answers::Sample);
 }
 
 pub fn check_no_plan_is_slower_than_what_triton_emits(answers: Answers) {
@@ -18,7 +18,7 @@ pub fn check_no_plan_is_slower_than_what_triton_emits(answers: Answers) {
 
 #[test]
 fn matrix_accesses_become_code() {
-    check_matrix_accesses_become_code(Answers::SampleLayout);
+    check_matrix_accesses_become_code(Answers::Sample);
 }
 
 pub fn check_matrix_accesses_become_code(answers: Answers) {

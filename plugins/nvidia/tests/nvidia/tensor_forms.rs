@@ -17,7 +17,7 @@ fn mma_instructions(required: &str) -> Vec<Instruction> {
 /// one block.
 #[test]
 fn published_shapes_have_rows() {
-    check_published_shapes_have_rows(Answers::SampleLayout);
+    check_published_shapes_have_rows(Answers::Sample);
 }
 
 pub fn check_published_shapes_have_rows(answers: Answers) {
@@ -139,7 +139,7 @@ fn instruction_descriptors_of_scaled_mmas_encode_types_and_sizes() {
 /// copied four times.
 #[test]
 fn the_copy_of_scales_is_as_published() {
-    check_the_copy_of_scales_is_as_published(Answers::SampleLayout);
+    check_the_copy_of_scales_is_as_published(Answers::Sample);
 }
 
 pub fn check_the_copy_of_scales_is_as_published(answers: Answers) {

@@ -68,7 +68,7 @@ fn compare_warpgroup_mma(atom: &Value, [a, _, c]: &[Option<LinearLayout>; 3]) ->
 /// Checks warpgroup MMAs whose N is no power of two: the accumulator has the first registers of the next power of two.
 #[test]
 fn accumulators_of_other_widths_are_the_first_of_wider_ones() {
-    check_accumulators_of_other_widths_are_the_first_of_wider_ones(Answers::SampleLayout);
+    check_accumulators_of_other_widths_are_the_first_of_wider_ones(Answers::Sample);
 }
 
 pub fn check_accumulators_of_other_widths_are_the_first_of_wider_ones(answers: Answers) {
@@ -101,7 +101,7 @@ fn of_warps(layout: &LinearLayout) -> LinearLayout {
 
 #[test]
 fn warpgroup_mmas_match_their_family() {
-    check_warpgroup_mmas_match_their_family(Answers::SampleLayout);
+    check_warpgroup_mmas_match_their_family(Answers::Sample);
 }
 
 pub fn check_warpgroup_mmas_match_their_family(answers: Answers) {
@@ -117,7 +117,7 @@ pub fn check_warpgroup_mmas_match_their_family(answers: Answers) {
 /// published layouts a thread stands for a block.
 #[test]
 fn accumulators_in_tensor_memory() {
-    check_accumulators_in_tensor_memory(Answers::SampleLayout);
+    check_accumulators_in_tensor_memory(Answers::Sample);
 }
 
 pub fn check_accumulators_in_tensor_memory(answers: Answers) {
@@ -146,7 +146,7 @@ pub fn check_accumulators_in_tensor_memory(answers: Answers) {
 /// exceptions are listed.
 #[test]
 fn every_published_mma_converts_to_linear_and_back() {
-    check_every_published_mma_converts_to_linear_and_back(Answers::SampleLayout);
+    check_every_published_mma_converts_to_linear_and_back(Answers::Sample);
 }
 
 pub fn check_every_published_mma_converts_to_linear_and_back(answers: Answers) {
@@ -167,7 +167,7 @@ pub fn check_every_published_mma_converts_to_linear_and_back(answers: Answers) {
 /// Converts the published layouts of moves, from (thread, bit) to a bit of the tile, to linear layouts and back.
 #[test]
 fn every_published_move_crosses_the_bridge() {
-    check_every_published_move_crosses_the_bridge(Answers::SampleLayout);
+    check_every_published_move_crosses_the_bridge(Answers::Sample);
 }
 
 pub fn check_every_published_move_crosses_the_bridge(answers: Answers) {
@@ -187,7 +187,7 @@ pub fn check_every_published_move_crosses_the_bridge(answers: Answers) {
 /// to a row and a 32-bit column. Loads of 16 rows are repeated for the upper rows in the last register.
 #[test]
 fn loads_of_tensor_memory() {
-    check_loads_of_tensor_memory(Answers::SampleLayout);
+    check_loads_of_tensor_memory(Answers::Sample);
 }
 
 pub fn check_loads_of_tensor_memory(answers: Answers) {
@@ -239,7 +239,7 @@ fn last(text: &str, mode: usize) -> u64 {
 /// Compares this plugin's warp MMAs with the tables of another project.
 #[test]
 fn tables_of_another_compiler() {
-    check_tables_of_another_compiler(Answers::SampleLayout);
+    check_tables_of_another_compiler(Answers::Sample);
 }
 
 pub fn check_tables_of_another_compiler(answers: Answers) {

@@ -37,7 +37,7 @@ fn compared(counts: &Counts) -> [u64; 7] {
 
 #[test]
 fn conversions_are_right_and_as_planned() {
-    check_conversions_are_right_and_as_planned(Answers::SampleLayout);
+    check_conversions_are_right_and_as_planned(Answers::Sample);
 }
 
 pub fn check_conversions_are_right_and_as_planned(answers: Answers) {

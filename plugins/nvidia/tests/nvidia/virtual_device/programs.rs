@@ -10,7 +10,7 @@ use tilewright_verify::case::ProgramCase;
 /// Returns the files of the programs: those of the committed suite, or all.
 fn files(answers: Answers) -> Vec<PathBuf> {
     let folder = match answers {
-        Answers::SampleLayout => shared_data::workspace().join("conformance/kernels"),
+        Answers::Sample => shared_data::workspace().join("conformance/kernels"),
         Answers::All => shared_data::path("kernels/cases"),
     };
     ProgramCase::files(&folder).unwrap()
@@ -38,7 +38,7 @@ const MISTAKEN: [&str; 1] = ["loop_forms_i32"];
 
 #[test]
 fn programs_leave_what_they_must() {
-    check_programs_leave_what_they_must(Answers::SampleLayout);
+    check_programs_leave_what_they_must(Answers::Sample);
 }
 
 pub fn check_programs_leave_what_they_must(answers: Answers) {

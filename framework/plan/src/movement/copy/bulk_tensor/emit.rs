@@ -37,7 +37,7 @@ impl TensorCopy {
         source: TensorCopySource<'_>,
         mbarrier: Value,
     ) {
-        for (distance, begins) in &self.copies {
+        for (distance, begins) in &self.box_starts {
             let distance = match distance {
                 0 => buffer,
                 distance => {

@@ -39,7 +39,7 @@ pub struct TensorCopy {
     pub(super) roles: Vec<Role>,
     completion: Completion,
     /// For each box, its offset in shared memory in bytes, and its origin along each axis of the tensor map.
-    pub(super) copies: Vec<(u64, Vec<u64>)>,
+    pub(super) box_starts: Vec<(u64, Vec<u64>)>,
 }
 
 impl TensorCopy {
@@ -52,7 +52,7 @@ impl TensorCopy {
     /// Returns the number of boxes that the plan copies, each with one instruction.
     #[must_use]
     pub fn box_count(&self) -> usize {
-        self.copies.len()
+        self.box_starts.len()
     }
 
     /// Returns the number of bytes of all boxes: the transaction count that the mbarrier must expect.
@@ -143,7 +143,11 @@ fn box_of(row: &Instruction, direction: Direction) -> Option<&TensorCopyOperand>
         Completion::Queue(_) => Direction::Load,
         Completion::Immediate => return None,
     };
-    row.box_operand().filter(|_| row_direction == direction)
+    let operand = row.operands.iter().find_map(|operand| match operand {
+        Operand::Box(operand) => Some(operand),
+        _ => None,
+    });
+    operand.filter(|_| row_direction == direction)
 }
 
 /// Plans the copy by the instruction `row` with the canonical layout that needs fewest boxes.
@@ -300,7 +304,7 @@ fn copy_of(
         name: row.name.clone(),
         roles: roles.ok_or("it has operands other than a box, a tensor map and coordinates")?,
         completion: row.completion,
-        copies: box_starts,
+        box_starts,
     })
 }
 
