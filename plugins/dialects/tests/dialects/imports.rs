@@ -390,6 +390,12 @@ module {
 }
 
 #[test]
+fn a_barrier_of_mlir_orders_all_memory() {
+    let program = "module {\n  tt.func public @f() {\n    gpu.barrier\n    tt.return\n  }\n}\n";
+    assert_eq!(body(&neutral(program)), ["ttg.barrier all"]);
+}
+
+#[test]
 fn what_has_no_neutral_meaning_is_refused_with_the_reason() {
     let program = "#smem = #ttg.shared_memory
 #flat = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>

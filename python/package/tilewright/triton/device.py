@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 from tilewright import _native
@@ -114,6 +115,19 @@ class DeviceInterface:
 
     def stream(self, stream: Any) -> EmulatedStream:
         return EmulatedStream()
+
+    def get_device_properties(self, device: Any = None) -> SimpleNamespace:
+        """Returns the properties by torch's names."""
+        one = target(self._name)
+        return SimpleNamespace(
+            name=one.model,
+            multi_processor_count=one.compute_units,
+            warp_size=one.lanes,
+            shared_memory_per_block=one.shared_bytes,
+        )
+
+    def get_device_capability(self, device: Any = None) -> tuple[int, int]:
+        return (0, 0)
 
     def get_device_name(self, device: Any = None) -> str:
         return f"the emulator of {target(self._name).model}"
