@@ -133,6 +133,16 @@ def test_an_assertion_of_the_kernel_is_a_fault(target: str) -> None:
     assert caught.value.kind == "assertion" and caught.value.block == (2, 0, 0)
 
 
+@on_targets
+def test_a_block_fits_the_registers(target: str) -> None:
+    x = np.ones(1024, np.float32)
+    properties = triton.runtime.driver.active.utils.get_device_properties(0)
+    for warps in (1, 8):
+        kernel = scale.warmup(tw.array(x), tw.array(x), 1024, 1.5, True, BLOCK=1024, num_warps=warps, grid=(1,))
+        kernel._init_handles()
+        assert 0 < kernel.n_regs * properties["warpSize"] * warps <= properties["max_num_regs"]
+
+
 @triton.jit
 def rotate_and_double(x_ptr, N: tl.constexpr):
     at = tl.arange(0, N)

@@ -157,10 +157,13 @@ class Utilities:
         }
 
     def load_binary(self, name: str, kernel: bytes, shared: int, device: int) -> tuple[int, int, int, int, int]:
-        """Loads a kernel; returns its handles, registers, spills, and the most threads of a block."""
+        """Loads a kernel; returns its handles, the most registers that its lanes may have, spills, and the most threads of a
+        block."""
         handle = next(_HANDLES)
-        _LOADED[handle] = session().decode(self._target.name, kernel)
-        return handle, handle, self._target.registers_per_lane, 0, self._target.lanes_per_block
+        loaded = _LOADED[handle] = session().decode(self._target.name, kernel)
+        # Programs compute from it how many blocks are resident, at least one.
+        registers = min(self._target.registers_per_lane, self._target.registers_per_block // (loaded.lanes * loaded.warps))
+        return handle, handle, registers, 0, self._target.lanes_per_block
 
     def unload_module(self, module: int) -> None:
         _LOADED.pop(module, None)
