@@ -4,6 +4,9 @@
 
 FOLDER has the files of `python/tutorials` of Triton's repository. Tensors are made on the CPU; nothing else of a file
 changes. Its benchmarks, which measure a GPU, are left out.
+
+`TUTORIAL_SECONDS` is the time limit of each tutorial. `TUTORIAL_TESTS` selects parameters of the attention tutorial, as `-k` of
+pytest does. `TUTORIAL_SIZE` replaces the size 8192 of the persistent multiplication.
 """
 
 from __future__ import annotations
@@ -18,8 +21,13 @@ from pathlib import Path
 
 SECONDS = int(os.environ.get("TUTORIAL_SECONDS", "600"))
 
-# Runs before a tutorial: benchmarks do nothing.
+# Runs before a tutorial: benchmarks do nothing, a tutorial ends where it starts the profiler of GPUs for them, and Triton's
+# driver answers for torch's GPU.
 PRELUDE = """
+import sys
+import torch
+import triton
+import triton.profiler
 import triton.testing
 
 class Nothing:
@@ -27,11 +35,16 @@ class Nothing:
     def __call__(self, *_, **__): pass
 
 triton.testing.perf_report = lambda benchmarks: lambda function: Nothing()
+triton.profiler.start = lambda *_, **__: sys.exit()
+device = triton.runtime.driver.active.get_device_interface()
+torch.cuda.get_device_properties = device.get_device_properties
+torch.cuda.get_device_capability = device.get_device_capability
 """
 
 
 def patched(source: str) -> str:
     """Returns a tutorial whose tensors are on the CPU."""
+    source = source.replace("validate(8192, 8192,", "validate({0}, {0},".format(os.environ.get("TUTORIAL_SIZE", "8192")))
     return re.sub(r"""device=(["'])cuda\1""", 'device="cpu"', source)
 
 

@@ -134,10 +134,42 @@ def test_an_assertion_of_the_kernel_is_a_fault(target: str) -> None:
 
 
 @on_targets
+def test_a_block_fits_the_registers(target: str) -> None:
+    x = np.ones(1024, np.float32)
+    properties = triton.runtime.driver.active.utils.get_device_properties(0)
+    for warps in (1, 8):
+        kernel = scale.warmup(tw.array(x), tw.array(x), 1024, 1.5, True, BLOCK=1024, num_warps=warps, grid=(1,))
+        kernel._init_handles()
+        assert 0 < kernel.n_regs * properties["warpSize"] * warps <= properties["max_num_regs"]
+
+
+@triton.jit
+def rotate_and_double(x_ptr, N: tl.constexpr):
+    at = tl.arange(0, N)
+    x = tl.load(x_ptr + at)
+    tl.debug_barrier()
+    tl.store(x_ptr + (at + 1) % N, x)
+    tl.debug_barrier()
+    x = tl.load(x_ptr + at)
+    tl.debug_barrier()
+    tl.store(x_ptr + (N - 1 - at), 2 * x)
+
+
+@on_targets
+def test_barriers_order_the_warps(target: str) -> None:
+    x = np.arange(512, dtype=np.float32)
+    expected = 2 * np.roll(x, 1)[::-1]
+    rotate_and_double[(1,)](tw.array(x), N=512)
+    np.testing.assert_array_equal(x, expected)
+
+
+@on_targets
 def test_the_device_answers(target: str) -> None:
     driver = triton.runtime.driver.active
     properties = driver.utils.get_device_properties(0)
     assert properties["warpSize"] == tw.target(target).lanes and properties["multiprocessor_count"] > 0
+    asked = driver.get_device_interface().get_device_properties("cuda")
+    assert (asked.multi_processor_count, asked.warp_size) == (properties["multiprocessor_count"], properties["warpSize"])
     x = np.ones(128, np.float32)
     time = triton.testing.do_bench(lambda: scale[(1,)](tw.array(x), tw.array(x), 128, 1.5, True, BLOCK=128), rep=1)
     assert time > 0

@@ -41,6 +41,7 @@ pub fn add_all(dialects: &mut Dialects) -> Result<(), DialectError> {
 /// Names and texts of the import tables, which map vendors' operations and library functions to neutral operations.
 pub const IMPORTS: &[(&str, &str)] = &[
     ("amdg.toml", include_str!("../imports/amdg.toml")),
+    ("gpu.toml", include_str!("../imports/gpu.toml")),
     ("imf.toml", include_str!("../imports/imf.toml")),
     ("libdevice.toml", include_str!("../imports/libdevice.toml")),
     ("nvws.toml", include_str!("../imports/nvws.toml")),

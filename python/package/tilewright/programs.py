@@ -141,9 +141,7 @@ def estimate_steps(
 ) -> float:
     """Returns the number of operations that a launch would execute, from a run of some of its programs whose results are
     dropped."""
-    _, counts, _ = native.run(
-        grid, arguments, memory.read(), MAX_STEPS, memory.addresses(), sampled_steps=_SAMPLED_STEPS
-    )
+    _, counts, _ = native.run(grid, arguments, memory.read(), MAX_STEPS, memory.addresses(), sampled_steps=_SAMPLED_STEPS)
     return counts["steps"] * math.prod(grid) / counts["clusters"]
 
 

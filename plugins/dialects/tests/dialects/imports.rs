@@ -390,6 +390,12 @@ module {
 }
 
 #[test]
+fn a_barrier_of_mlir_orders_all_memory() {
+    let program = "module {\n  tt.func public @f() {\n    gpu.barrier\n    tt.return\n  }\n}\n";
+    assert_eq!(body(&neutral(program)), ["ttg.barrier all"]);
+}
+
+#[test]
 fn what_has_no_neutral_meaning_is_refused_with_the_reason() {
     let program = "module attributes {\"ttg.num-warps\" = 4 : i32, \"ttg.threads-per-warp\" = 32 : i32} {
   tt.func public @f(%d: !tt.tensordesc<64x64xf16>, %i: i32, %p: i1) {

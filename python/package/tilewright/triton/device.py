@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 from tilewright import _native
@@ -115,6 +116,19 @@ class DeviceInterface:
     def stream(self, stream: Any) -> EmulatedStream:
         return EmulatedStream()
 
+    def get_device_properties(self, device: Any = None) -> SimpleNamespace:
+        """Returns the properties by torch's names."""
+        one = target(self._name)
+        return SimpleNamespace(
+            name=one.model,
+            multi_processor_count=one.compute_units,
+            warp_size=one.lanes,
+            shared_memory_per_block=one.shared_bytes,
+        )
+
+    def get_device_capability(self, device: Any = None) -> tuple[int, int]:
+        return (0, 0)
+
     def get_device_name(self, device: Any = None) -> str:
         return f"the emulator of {target(self._name).model}"
 
@@ -143,10 +157,13 @@ class Utilities:
         }
 
     def load_binary(self, name: str, kernel: bytes, shared: int, device: int) -> tuple[int, int, int, int, int]:
-        """Loads a kernel; returns its handles, registers, spills, and the most threads of a block."""
+        """Loads a kernel; returns its handles, the most registers that its lanes may have, spills, and the most threads of a
+        block."""
         handle = next(_HANDLES)
-        _LOADED[handle] = session().decode(self._target.name, kernel)
-        return handle, handle, self._target.registers_per_lane, 0, self._target.lanes_per_block
+        loaded = _LOADED[handle] = session().decode(self._target.name, kernel)
+        # Programs compute from it how many blocks are resident, at least one.
+        registers = min(self._target.registers_per_lane, self._target.registers_per_block // (loaded.lanes * loaded.warps))
+        return handle, handle, registers, 0, self._target.lanes_per_block
 
     def unload_module(self, module: int) -> None:
         _LOADED.pop(module, None)
