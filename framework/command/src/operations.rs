@@ -14,7 +14,7 @@ use crate::text_table::table;
 /// Options of `tilewright operations`.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// A dialect, such as `ttng`, or an operation, such as `ttng.tc_gen5_mma`. Default: list the dialects
+    /// A dialect, such as `tt`, or an operation, such as `tt.load`. Default: list the dialects
     name: Option<String>,
 }
 
