@@ -139,7 +139,7 @@ pub mod tile {
     #[doc(inline)]
     pub use tilewright_tile::import::Imports;
     #[doc(inline)]
-    pub use tilewright_tile::op::{Dialects, name};
+    pub use tilewright_tile::op::{AttributeKind, AttributeRow, Count, Definition, Dialects, OperandGroup, name};
     #[doc(inline)]
     pub use tilewright_tile::text::{parse, print};
     #[doc(inline)]

@@ -24,6 +24,7 @@ mod limits;
 mod memory;
 mod new_plugin;
 mod notation;
+mod operations;
 mod program;
 mod reduce;
 mod run;
@@ -66,6 +67,8 @@ enum Command {
     Targets(targets::Options),
     /// List the instructions of a target.
     Instructions(instructions::Options),
+    /// List the operations of tile programs, or describe one.
+    Operations(operations::Options),
     /// Show which lane and register holds each element of a layout.
     Layout(layout::Options),
     /// Draw a layout: to the terminal, or as SVG or HTML.
@@ -112,6 +115,7 @@ pub fn main() -> ExitCode {
     let done = match &arguments.command {
         Command::Targets(options) => targets::run(&arguments.global, options),
         Command::Instructions(options) => instructions::run(&arguments.global, options),
+        Command::Operations(options) => operations::run(options),
         Command::Layout(options) => layout::run(&arguments.global, options),
         Command::Draw(command) => draw::run(&arguments.global, command),
         Command::Convert(options) => convert::run(&arguments.global, options),

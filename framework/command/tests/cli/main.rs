@@ -5,6 +5,7 @@ mod batch_cute;
 mod choices;
 mod clusters;
 mod command;
+mod dialects;
 mod dot;
 mod draw;
 mod images;

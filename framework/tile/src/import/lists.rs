@@ -100,7 +100,7 @@ impl Writer<'_> {
     fn zero(&self, cloner: &mut IrCloner<'_, '_, '_>, like: &[Value]) -> Rewritten<Values> {
         let result = cloner.from.op(self.op).results.first().map(|&result| cloner.from.ty(result).clone());
         let memory = like.first().and_then(|&like| cloner.to.ty(like).as_memory());
-        let ty = memory.map(|memory| plain::tensor(memory, self.module)).or(result);
+        let ty = memory.map(|memory| plain::open_tensor(memory, self.module)).or(result);
         let zero = ty.and_then(|ty| number("0", &ty));
         zero.into_iter().map(|zero| Ok(cloner.to.constant(zero)?)).collect()
     }
@@ -162,7 +162,7 @@ impl Writer<'_> {
 
     fn in_registers(&self, cloner: &mut IrCloner<'_, '_, '_>, value: Value) -> Rewritten<Value> {
         let Some(memory) = cloner.to.ty(value).as_memory() else { return Ok(value) };
-        let ty = plain::tensor(memory, self.module);
+        let ty = plain::open_tensor(memory, self.module);
         Ok(cloner.to.unary(ttg::LOCAL_LOAD, value, ty)?)
     }
 

@@ -4,12 +4,26 @@ use crate::op::name::ttg;
 use crate::{Attribute, Attributes, Body, Float, LayoutName, MemDescType, Op, Signedness, TileType};
 use tilewright_layout::parse_spec;
 
+/// Attribute of the modules that [`around`] returns for operations in partitions.
+const PARTITION: &str = "tw.partition";
+
 /// Returns the type of a tensor that is loaded from `memory`, in the default layout.
 ///
 /// A lane has adjacent elements along the last axis, and lanes divide the last axes first. All warps and the blocks of
 /// a cluster divide the first axis. The type has no layout if the module does not give the numbers of warps and lanes.
 pub(crate) fn tensor(memory: &MemDescType, module: &Attributes) -> TileType {
     of_shape(&memory.shape, &memory.element, module)
+}
+
+/// Returns the type of a tensor that is loaded from `memory` for a dot or another operation that chooses the layout: it
+/// has none, so that layout assignment chooses it.
+///
+/// In a partition of warps it has the default layout, since the number of warps that hold it is the partition's.
+pub(crate) fn open_tensor(memory: &MemDescType, module: &Attributes) -> TileType {
+    match module.get(PARTITION) {
+        Some(_) => tensor(memory, module),
+        None => TileType::tensor(memory.shape.clone(), memory.element.clone(), None),
+    }
 }
 
 /// The type of a tensor of this shape and element type in the default layout, as [`tensor`].
@@ -61,6 +75,7 @@ pub(crate) fn around(module: &Attributes, body: &Body, op: Op) -> Attributes {
         let Some(Attribute::Array(_, warps)) = operation.attributes.get("partitionNumWarps") else { continue };
         let partitions = operation.regions.iter().skip(1).zip(warps);
         if let Some((_, &warps)) = partitions.into_iter().find(|(region, _)| body.walk(**region).contains(&op)) {
+            plain_module.set(PARTITION, Attribute::Unit);
             plain_module.set("ttg.num-warps", Attribute::integer(warps as i64, TileType::integer(32)));
         }
     }

@@ -11,6 +11,7 @@
 //! | `tt.fp_to_fp[of y]($0)` | the same; its result has the type of group `y` |
 //! | `ttg.local_load[plain x](...)` | the same; its result is a tensor with the shape and element type of group `x` in
 //! memory, in the default layout (`super::plain`) |
+//! | `tt.dot[open x](...)` | the same, but layout assignment chooses the layout of the result |
 //! | `... {axis = 1, order = $order}` | with attributes, the second copied from the foreign operation |
 //! | `... {padding = $fill[zero, nan]}` | an attribute that is the keyword with the index in the foreign attribute |
 //! | `... {offsets = $offset at $dim}` | an attribute with one number per axis of the first operand: the foreign
@@ -102,6 +103,8 @@ pub(super) enum Shape {
     Like(String),
     /// A tensor with the shape and element type of a group's type, in the default layout.
     Plain(String),
+    /// As `Plain`, but without a layout, except in a partition of warps.
+    Open(String),
     /// The operands' type with this element type.
     Element(String),
     /// The type of the values of a group.
@@ -170,6 +173,7 @@ impl Reader<'_> {
         let shape = match word.as_str() {
             "like" => Shape::Like(self.word()?),
             "plain" => Shape::Plain(self.word()?),
+            "open" => Shape::Open(self.word()?),
             "of" => Shape::Of(self.word()?),
             _ => Shape::Element(word),
         };

@@ -180,6 +180,7 @@ impl Writer<'_> {
                 let ty = self.type_of(cloner, group)?;
                 Some(plain::of_shape(ty.shape()?, ty.element(), self.module))
             }
+            Shape::Open(group) => Some(plain::open_tensor(self.type_of(cloner, group)?.as_memory()?, self.module)),
             Shape::Element(name) => Some(first?.with_element(element(name)?)),
             Shape::Of(group) => self.type_of(cloner, group),
         }
@@ -270,6 +271,7 @@ fn attribute(definition: &Definition, name: &str, text: &str) -> Attribute {
         Some(AttributeKind::Integer(bits)) => Attribute::integer(text.parse().unwrap_or(0), TileType::integer(*bits)),
         Some(AttributeKind::Bool) => Attribute::Bool(text == "true"),
         Some(AttributeKind::Unit) => Attribute::Unit,
+        None if text == "unit" => Attribute::Unit,
         _ => Attribute::Text(text.into()),
     }
 }

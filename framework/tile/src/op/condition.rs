@@ -3,6 +3,8 @@
 //! `verify = "cmp = pointee(ptr); rank(desc 2); kernel"`: a condition is a type that follows from others, in the
 //! notation of `types`, or a rule's name with arguments. Arguments are groups, attributes, numbers or words.
 
+use std::fmt;
+
 use tilewright_layout::text::{Cursor, Parsed, TextError};
 
 use super::{TypeExpression, TypeInferenceRule};
@@ -71,4 +73,14 @@ fn arguments(cursor: &mut Cursor<'_>) -> Parsed<Vec<String>> {
         }
     }
     Ok(arguments)
+}
+
+impl fmt::Display for Condition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Types(rule) => write!(f, "{rule}"),
+            Self::Named { rule, arguments } if arguments.is_empty() => f.write_str(rule.name),
+            Self::Named { rule, arguments } => write!(f, "{}({})", rule.name, arguments.join(" ")),
+        }
+    }
 }

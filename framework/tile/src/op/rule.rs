@@ -1,5 +1,7 @@
 //! Type inference rules of operations.
 
+use std::fmt;
+
 use tilewright_layout::text::{Cursor, Parsed};
 
 use crate::types::TileType;
@@ -94,6 +96,24 @@ impl TypeExpression {
                 })
             }
             Self::Constant(ty) => Some(ty.clone()),
+        }
+    }
+}
+
+impl fmt::Display for TypeInferenceRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} = {}", self.target, self.expression)
+    }
+}
+
+impl fmt::Display for TypeExpression {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Same(group) => f.write_str(group),
+            Self::Element(of) => write!(f, "element({of})"),
+            Self::Pointee(of) => write!(f, "pointee({of})"),
+            Self::Boolean(of) => write!(f, "boolean({of})"),
+            Self::Constant(ty) => write!(f, "{ty}"),
         }
     }
 }

@@ -224,7 +224,7 @@ fn asynchronous_copies_and_mmas_have_neutral_ops() {
         ("%x", "tt.dot %"),
         (
             "%precision",
-            ", inputPrecision = tf32 {tw.pending = true} : tensor<64x32xf16, #blocked> * tensor<32x64xf16, #blocked_1> -> tensor<64x64xf32, #nvidia_mma>",
+            ", inputPrecision = tf32 {tw.pending = true} : tensor<64x32xf16> * tensor<32x64xf16> -> tensor<64x64xf32, #nvidia_mma>",
         ),
         ("%y", "tw.mma_wait %x, %a {outstanding = 0 : i32} : "),
         ("%store", "tw.bulk_tensor_store %d[%n, %one] from %y#1 : "),
