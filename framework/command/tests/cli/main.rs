@@ -15,6 +15,7 @@ mod movement;
 mod notations;
 mod operations;
 mod plugins;
+mod predicted;
 mod programs;
 mod readme;
 mod refusals;
