@@ -37,6 +37,7 @@ import sass
 from case_classes import class_rows, classify
 from case_launch import read_launch
 from machine_code import summarize
+from reasons import above_table, check_reasons
 from record import write_record
 from tables import HERE, put_tables, row
 from triton_code import PROCESSORS, TRITON_TARGETS, assembler_version, compile_by_triton, find_assembler, run_assembler
@@ -194,28 +195,6 @@ def worst_table(compared: dict[str, list[Pair]], number: int) -> list[str]:
     return lines
 
 
-def above_table(compared: dict[str, list[Pair]], reasons: dict[str, dict[str, str]]) -> list[str]:
-    """The kernels above `MOST`, the greatest ratio first, and the reasons."""
-    lines = [row("case", *compared, "reason"), "|---|" + "--:|" * len(compared) + "---|"]
-    ratios = {target: {pair.name: pair.all for pair in pairs if pair.all > MOST} for target, pairs in compared.items()}
-    names = {name for found in ratios.values() for name in found}
-    for name in sorted(names, key=lambda name: (-max(found.get(name, 0) for found in ratios.values()), name)):
-        cells = [f"{found[name]:.2f}" if name in found else "-" for found in ratios.values()]
-        given = dict.fromkeys(reasons[target].get(name, "") for target, found in ratios.items() if name in found)
-        lines.append(row(f"`{name}`", *cells, "; ".join(given)))
-    return lines
-
-
-def check_reasons(compared: dict[str, list[Pair]], reasons: dict[str, dict[str, str]]) -> list[str]:
-    """Kernels above `MOST` that have no reason, and kernels with a reason that are not above it."""
-    found = []
-    for target, pairs in compared.items():
-        above, listed = {pair.name for pair in pairs if pair.all > MOST}, set(reasons[target])
-        found += [f"{target}: {name} is above {MOST} and has no reason" for name in sorted(above - listed)]
-        found += [f"{target}: {name} is not above {MOST}, remove its reason" for name in sorted(listed - above)]
-    return found
-
-
 def parse_arguments() -> argparse.Namespace:
     """The arguments of the command line."""
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -254,8 +233,9 @@ def main() -> None:
         tables = {name: code_table(some), f"{name}, resources": resource_table(some)}
         tables[f"{name}, worst"] = worst_table(some, chosen.worst)
         if not for_amd:
-            tables[f"{name}, above"] = above_table(some, reasons)
-            failures = check_reasons(some, reasons)
+            above = {target: {pair.name: pair.all for pair in pairs if pair.all > MOST} for target, pairs in some.items()}
+            tables[f"{name}, above"] = above_table(above, reasons)
+            failures = check_reasons(above, reasons)
         put_tables(tables, chosen.page)
     if chosen.record:
         for target, pairs in compared.items():

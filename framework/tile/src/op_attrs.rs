@@ -2,6 +2,9 @@
 //!
 //! No dialect row defines these attributes: they do not change the semantics of a program.
 
+/// Number of stages of a software-pipelined loop, which the program states.
+pub const NUM_STAGES: &str = "tt.num_stages";
+
 /// Names the MMA instruction that executes a dot, an entry of the target's instruction table.
 pub const INSTRUCTION: &str = "tw.instruction";
 

@@ -11,11 +11,9 @@ use std::cell::RefCell;
 use tilewright_tile::axis_info::AxisInfoMap;
 use tilewright_tile::op::Dialects;
 use tilewright_tile::op::name::scf;
+use tilewright_tile::op_attrs::NUM_STAGES;
 use tilewright_tile::transform::loads::{LayoutQueries, innermost_load_loops, pipeline};
 use tilewright_tile::{Attribute, Body, Function, Op};
-
-/// The loop attribute that states the number of stages.
-const NUM_STAGES: &str = "tt.num_stages";
 
 /// Pipelines the loops of an assigned module. `stages` is the max number of stages; `None` takes the loop's attribute,
 /// else the target's value. One stage disables prefetching. A prefetch through registers has two buffers in shared

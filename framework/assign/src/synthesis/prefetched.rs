@@ -1,9 +1,9 @@
 //! Finds the loads that a pipelined loop prefetches through registers, and the loads before the loop that begin this.
 //!
-//! The program uses the result of such a load in the next iteration only: the loop carries it, or a store puts it into a
-//! buffer that the program selects by an index.
+//! The program uses the result of such a load in the next iteration only: the loop carries it, or a store puts it, or what
+//! is computed from it alone, into a buffer that the program selects by an index.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use tilewright_tile::op::name::{scf, tt, ttg};
 
 use super::accesses::buffer_count;
@@ -44,6 +44,12 @@ pub(super) fn is_load(operation: &Operation) -> bool {
     matches!(operation.name(), tt::LOAD | tt::DESCRIPTOR_LOAD | tt::DESCRIPTOR_GATHER)
 }
 
+/// Whether an operation computes values from its operands alone, and multiplies no matrices.
+fn is_elementary(operation: &Operation) -> bool {
+    let is_computed = operation.regions.is_empty() && !operation.results.is_empty();
+    is_computed && operation.definition.traits.pure && !operation.is_dot()
+}
+
 /// The operations that use each value, each with the operation whose region contains it.
 #[derive(Default)]
 struct Users(HashMap<Value, Vec<(Op, Option<Op>)>>);
@@ -63,21 +69,28 @@ impl Users {
         if body.op(load).attributes.get(PREFETCH).is_some() {
             return Some(true);
         }
-        let mut values: Vec<Value> = body.op(load).results.iter().copied().collect();
-        let (mut is_predicated, mut is_used) = (false, false);
-        while let Some(value) = values.pop() {
+        // Each value, and whether it is computed from the loaded one.
+        let mut values: Vec<(Value, bool)> = body.op(load).results.iter().map(|value| (*value, false)).collect();
+        let (mut is_predicated, mut is_used, mut visited) = (false, false, HashSet::new());
+        while let Some((value, is_computed)) = values.pop() {
             for &(user, parent) in self.0.get(&value)? {
                 is_used = true;
-                match (body.op(user).name(), parent) {
+                let operation = body.op(user);
+                match (operation.name(), parent) {
                     (scf::YIELD, Some(parent)) if body.op(parent).name() == scf::IF => {
-                        let index = body.op(user).operands.iter().position(|operand| *operand == value)?;
-                        values.push(*body.op(parent).results.get(index)?);
+                        let index = operation.operands.iter().position(|operand| *operand == value)?;
+                        values.push((*body.op(parent).results.get(index)?, is_computed));
                         is_predicated = true;
                     }
-                    (scf::YIELD, Some(parent)) if body.op(parent).name() == scf::FOR => {}
+                    (scf::YIELD, Some(parent)) if body.op(parent).name() == scf::FOR && !is_computed => {}
                     // The value of the first iteration of a loop.
-                    (scf::FOR, _) if is_predicated => {}
-                    (ttg::LOCAL_STORE, _) if buffer_count(body, body.op(user).operands[1]).is_some() => {}
+                    (scf::FOR, _) if is_predicated && !is_computed => {}
+                    (ttg::LOCAL_STORE, _) if buffer_count(body, operation.operands[1]).is_some() => {}
+                    // Computed before the store.
+                    _ if is_elementary(operation) && visited.insert(user) => {
+                        values.extend(operation.results.iter().map(|result| (*result, true)));
+                    }
+                    _ if visited.contains(&user) => {}
                     _ => return None,
                 }
             }

@@ -16,6 +16,7 @@ mod movement;
 mod notations;
 mod operations;
 mod plugins;
+mod predicted;
 mod programs;
 mod readme;
 mod refusals;

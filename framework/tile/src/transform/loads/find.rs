@@ -1,10 +1,11 @@
 //! Finds loads that can be prefetched.
 //!
 //! A load can be prefetched if its value is used only by a layout conversion through shared memory or as an MMA operand
-//! in shared memory, perhaps after elementwise operations, or if a dot of the loop depends on it.
+//! in shared memory, perhaps after elementwise operations, or if a dot of the loop depends on it, or if the program
+//! states the loop's number of stages.
 
 use crate::op::name::{scf, tt, ttg};
-use crate::op_attrs::SMEM_OPERAND;
+use crate::op_attrs::{NUM_STAGES, SMEM_OPERAND};
 use std::collections::BTreeSet;
 
 use crate::transform::pipeliner::{Slice, backward, check_speculatable};
@@ -101,6 +102,8 @@ struct Search<'s> {
     loop_ops: BTreeSet<Op>,
     /// The values of an iteration that depend on its loads.
     loaded: BTreeSet<Value>,
+    /// Whether the program states the loop's number of stages.
+    has_stages: bool,
 }
 
 impl<'s> Search<'s> {
@@ -114,7 +117,8 @@ impl<'s> Search<'s> {
                 loaded.extend(&body.op(op).results);
             }
         }
-        Some(Self { body, block, queries, uses, loop_ops, loaded })
+        let has_stages = body.op(op).attributes.get(NUM_STAGES).is_some();
+        Some(Self { body, block, queries, uses, loop_ops, loaded, has_stages })
     }
 
     fn found(&self, op: Op) -> Option<LoadLoop> {
@@ -181,15 +185,16 @@ impl<'s> Search<'s> {
         Some(format!("no load can be moved across `{}`", self.body.op(*stays).name()))
     }
 
-    /// Returns the load `op` as a prefetch into registers, without a buffer; `None` unless a dot of the iteration
-    /// depends on it.
+    /// Returns the load `op` as a prefetch whose value stays in registers; `None` unless a dot of the iteration
+    /// depends on it, or the program states the number of stages.
     ///
-    /// Without the prefetch, the latency of global memory would delay the matrix units.
+    /// Without the prefetch, the latency of global memory would delay the matrix units. In a loop without dots, warps
+    /// hide each other's latencies, so that a prefetch is worth its registers only if the program asks for it.
     fn register_prefetch(&self, op: Op) -> Option<PrefetchableLoad> {
         let &[value] = &self.body.op(op).results[..] else { return None };
         let load =
             PrefetchableLoad { op, chain: Vec::new(), stored: value, required: value, reader: BufferReader::Registers };
-        (self.reaches_dot(value) && self.can_go(&load).is_ok()).then_some(load)
+        ((self.has_stages || self.reaches_dot(value)) && self.can_go(&load).is_ok()).then_some(load)
     }
 
     /// Whether a dot of the iteration depends on a value.

@@ -8,7 +8,7 @@
 //! A load becomes an asynchronous copy ([`PrefetchPath::Copy`]) or a bulk tensor copy ([`PrefetchPath::TensorCopy`]),
 //! with a distance of the number of buffers less one, or goes through registers ([`PrefetchPath::Registers`]), with a
 //! distance of one. A load whose value does not pass through shared memory is prefetched into registers, which the loop
-//! carries ([`PrefetchPath::Carried`]), if a dot depends on it. Layout assignment chooses, and passes its choice as
+//! carries ([`PrefetchPath::Carried`]), if a dot depends on it or the program states the number of stages. Layout assignment chooses, and passes its choice as
 //! [`PipelinedLoop`].
 //!
 //! - `find`: the loads, and the operands that are the same in each iteration;
