@@ -62,9 +62,7 @@ impl ProgramError {
         match self {
             Self::Layouts(EngineError::Mma { source, .. }) => is_unsupported_mma(source),
             Self::Layouts(EngineError::Movement(source)) => is_impossible_movement(source),
-            Self::Synthesis(SynthesisError::Mma { source, .. }) => is_unsupported_mma(source),
-            Self::Synthesis(SynthesisError::Engine(EngineError::Mma { source, .. })) => is_unsupported_mma(source),
-            Self::Synthesis(SynthesisError::SharedMemoryExceeded { .. }) => true,
+            Self::Synthesis(source) => is_unsupported_choice(source),
             Self::Lower { source, .. } => match &*source.reason {
                 Reason::Unsupported(_) | Reason::TooLarge { .. } => true,
                 Reason::Mma(source) => is_unsupported_mma(source),
@@ -83,6 +81,17 @@ impl ProgramError {
             Self::Lower { location, .. } => location.as_ref(),
             _ => None,
         }
+    }
+}
+
+fn is_unsupported_choice(error: &SynthesisError) -> bool {
+    match error {
+        SynthesisError::Mma { source, .. } | SynthesisError::Engine(EngineError::Mma { source, .. }) => {
+            is_unsupported_mma(source)
+        }
+        SynthesisError::SharedMemoryExceeded { .. } => true,
+        SynthesisError::NoChoice { errors } => errors.iter().all(is_unsupported_choice),
+        _ => false,
     }
 }
 

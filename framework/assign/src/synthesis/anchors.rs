@@ -25,6 +25,8 @@ const WIDTHS: [u64; 6] = [1, 2, 4, 8, 16, 32];
 /// register.
 const MIN_BITS: u64 = 32;
 const MOST_BITS: u64 = 128;
+/// Max cycles of an instruction that is kept because its lanes hold other elements, by the cycles of a better one.
+const MOST_CYCLES: f64 = 2.0;
 
 /// A candidate plan of a dot.
 #[derive(Debug, Clone)]
@@ -57,7 +59,7 @@ pub(super) fn dot_candidates(
     let problem = problem.with_atom(explicit.map(str::to_owned));
     let lies = [0, 1].map(|side| lies_in_shared(body, op, operation.operands[side]));
     let problem = problem.with_in_shared(lies);
-    let (weighed, refused) = mma_candidates(&problem, config.context).map_err(wrong)?;
+    let (weighed, mut refused) = mma_candidates(&problem, config.context).map_err(wrong)?;
     let slice = Slice::of(body, op);
     let explicit_width = operation.attributes.get("kWidth").and_then(Attribute::as_integer).map(|width| width as u64);
     let explicit_columns = operation.attributes.get("nWidth").and_then(Attribute::as_integer).map(|width| width as u64);
@@ -73,12 +75,13 @@ pub(super) fn dot_candidates(
     let in_chain = if slice.from_dot { mma_candidates(&chained, config.context).map_err(wrong)?.0 } else { Vec::new() };
     let in_chain = in_chain.first().map(|best| best.atom.clone());
     let mut found: Vec<DotCandidate> = Vec::new();
-    let mut kept: Vec<(MmaCost, ReadAlong<'_>)> = Vec::new();
+    let mut kept: Vec<(MmaCost, Operands<'_>)> = Vec::new();
     for candidate in weighed {
         let known = found.iter().any(|dot| dot.choice.instruction.as_deref() == Some(&candidate.atom));
-        // An instruction with a higher cost is kept if it reads other operands from shared memory.
-        let read = read_along(&candidate.atom, config);
-        let beaten = kept.iter().any(|(cost, others)| *others == read && is_as_good(cost, &candidate.cost));
+        // An instruction with a higher cost is kept if it reads other operands from shared memory, or if its lanes hold
+        // other elements, which other loads and stores serve.
+        let operands = Operands::of(&candidate.atom, config);
+        let beaten = kept.iter().any(|(cost, others)| is_beaten((&candidate.cost, &operands), (cost, others)));
         if known || beaten && in_chain.as_ref() != Some(&candidate.atom) {
             continue;
         }
@@ -87,20 +90,23 @@ pub(super) fn dot_candidates(
             let instruction = Some(Arc::from(&*candidate.atom));
             let choice =
                 DotChoice { instruction, k_width, n_width: explicit_columns, warps_along_m: false, smem_operands };
-            Some(DotCandidate { choice, cost })
+            Ok(DotCandidate { choice, cost })
         };
+        let any_width = plan_dot(None);
         // `kWidth` concerns operands in registers only.
-        let from_shared = plan_dot(None).filter(|dot| dot.choice.smem_operands == [true, true]);
-        let by_width = |width: &u64| if from_shared.is_some() { None } else { plan_dot(Some(*width)) };
+        let from_shared = any_width.as_ref().ok().filter(|dot| dot.choice.smem_operands == [true, true]);
+        let by_width = |width: &u64| if from_shared.is_some() { None } else { plan_dot(Some(*width)).ok() };
         let mut by_k_width: Vec<DotCandidate> =
-            from_shared.clone().into_iter().chain(widths.iter().filter_map(by_width)).collect();
-        if by_k_width.is_empty() && explicit_width.is_none() {
+            from_shared.cloned().into_iter().chain(widths.iter().filter_map(by_width)).collect();
+        match any_width {
             // No `kWidth` (contiguous K elements in a lane) fits, because the instruction distributes K over lanes:
             // plan it without one.
-            by_k_width.extend(plan_dot(None));
+            Ok(dot) if by_k_width.is_empty() && explicit_width.is_none() => by_k_width.push(dot),
+            Ok(_) => {}
+            Err(reason) => refused.push(Rejected { candidate: candidate.atom.clone(), reason }),
         }
         if !by_k_width.is_empty() {
-            kept.push((candidate.cost, read));
+            kept.push((candidate.cost, operands));
         }
         found.extend(by_k_width);
     }
@@ -109,7 +115,7 @@ pub(super) fn dot_candidates(
         let beside = problem.clone().with_n_width(8 / slice.narrowest);
         let in_byte = |dot: &DotCandidate| {
             let atom = dot.choice.instruction.as_deref().unwrap_or_default();
-            let (cost, smem_operands) = plan_in_shared(&beside, atom, dot.choice.k_width, lies, config)?;
+            let (cost, smem_operands) = plan_in_shared(&beside, atom, dot.choice.k_width, lies, config).ok()?;
             let choice = DotChoice { n_width: beside.n_width, smem_operands, ..dot.choice.clone() };
             Some(DotCandidate { choice, cost })
         };
@@ -136,48 +142,75 @@ pub(super) fn dot_candidates(
     Ok(found)
 }
 
-/// The operands that an instruction reads from shared memory: the role (`a` or `b`) of each, and the axis along which
-/// it is contiguous.
-type ReadAlong<'m> = Vec<(&'m str, Option<usize>)>;
-
-/// Returns the operands that the instruction `row` reads from shared memory.
-fn read_along<'m>(row: &str, config: &LaunchConfig<'m>) -> ReadAlong<'m> {
-    let row = config.context.instructions.iter().find(|own| own.name == row);
-    let memory = row.into_iter().flat_map(|row| &row.operands).filter_map(|operand| match operand {
-        Operand::Memory(memory) => Some(memory),
-        _ => None,
-    });
-    let along = |memory: &MemoryOperand| {
-        let beside = Stride::Bytes(u64::from(memory.bits / 8));
-        let first = memory.layouts.first()?;
-        first.axes.iter().position(|steps| steps.first().is_some_and(|step| step.stride == beside))
-    };
-    memory.map(|memory| (memory.role.as_str(), along(memory))).collect()
+/// The properties of an instruction's operands that decide which loads and stores serve it.
+struct Operands<'m> {
+    /// The role (`a` or `b`) of each operand that it reads from shared memory, and the axis along which the operand is
+    /// contiguous.
+    in_shared: Vec<(&'m str, Option<usize>)>,
+    /// The elements at which the lanes start, for each operand in registers; empty for plain multiply-adds.
+    lanes: Vec<(&'m str, Vec<Vec<u64>>)>,
 }
 
-/// Whether the cost `one` is at most the cost `other` in both cycles and issued instructions.
-fn is_as_good(one: &MmaCost, other: &MmaCost) -> bool {
-    one.cycles() <= other.cycles() && one.issues <= other.issues
+impl<'m> Operands<'m> {
+    /// Returns the properties of the operands of the instruction `row`.
+    fn of(row: &str, config: &LaunchConfig<'m>) -> Self {
+        let row = config.context.instructions.iter().find(|own| own.name == row);
+        let (mut in_shared, mut lanes) = (Vec::new(), Vec::new());
+        for operand in row.into_iter().flat_map(|row| &row.operands) {
+            match operand {
+                Operand::Memory(memory) => in_shared.push((memory.role.as_str(), contiguous_axis(memory))),
+                Operand::Register { role, layout, .. } if layout.ins().contains(Dim::LANE) => {
+                    lanes.push((role.as_str(), layout.bases_of(Dim::LANE)));
+                }
+                _ => {}
+            }
+        }
+        Self { in_shared, lanes }
+    }
+}
+
+/// Returns the axis along which an operand in shared memory is contiguous.
+fn contiguous_axis(memory: &MemoryOperand) -> Option<usize> {
+    let beside = Stride::Bytes(u64::from(memory.bits / 8));
+    let first = memory.layouts.first()?;
+    first.axes.iter().position(|steps| steps.first().is_some_and(|step| step.stride == beside))
+}
+
+/// Whether an instruction is worse than another: it costs as much or more, and the same loads and stores serve it, or it
+/// costs more than [`MOST_CYCLES`] times as much.
+fn is_beaten((cost, operands): (&MmaCost, &Operands<'_>), (other, others): (&MmaCost, &Operands<'_>)) -> bool {
+    let is_alike = operands.lanes.is_empty() || operands.lanes == others.lanes;
+    let is_slow = cost.cycles() > MOST_CYCLES * other.cycles();
+    operands.in_shared == others.in_shared
+        && (is_alike || is_slow)
+        && other.cycles() <= cost.cycles()
+        && other.issues <= cost.issues
 }
 
 /// Plans an MMA by the instruction `atom` with `width` contiguous K elements in a lane. Returns the cost, and for each
-/// operand whether it is read from shared memory. `lies` is true for each operand that the program stores there. `None`
-/// if there is no plan, if the instruction reads an operand from shared memory that is not stored there, or if it reads
-/// such an operand in several chunks of K.
+/// operand whether it is read from shared memory. `lies` is true for each operand that the program stores there.
+///
+/// # Errors
+/// The reason if there is no plan, or if the instruction reads an operand from shared memory that is not stored there,
+/// or that cannot be read as it is stored.
 fn plan_in_shared(
     problem: &MmaProblem,
     atom: &str,
     width: Option<u64>,
     lies: [bool; 2],
     config: &LaunchConfig<'_>,
-) -> Option<(MmaCost, [bool; 2])> {
+) -> Result<(MmaCost, [bool; 2]), String> {
     let pinned = problem.clone().with_atom(atom.to_owned()).with_k_width(width.or(problem.k_width));
-    let plan = plan_mma(&pinned, config.context).ok()?;
+    let plan = plan_mma(&pinned, config.context).map_err(|error| error.to_string())?;
     let smem_operands = [&plan.a, &plan.b].map(|operand| operand.ins().contains(Dim::OFFSET));
-    let fits = smem_operands.iter().zip(lies).all(|(required, lies)| lies || !required);
-    // A canonical layout covers all of K, so an operand in shared memory cannot be read in several chunks of K.
-    let as_it_is = plan.chunk_count() == 1 || smem_operands == [false, false];
-    (fits && as_it_is).then_some((plan.cost, smem_operands))
+    for side in (0..2).filter(|&side| smem_operands[side]) {
+        if !lies[side] {
+            let name = ["A", "B"][side];
+            return Err(format!("it reads operand {name} from shared memory, and the program does not store it there"));
+        }
+        plan.check_in_place(side).map_err(|error| error.to_string())?;
+    }
+    Ok((plan.cost, smem_operands))
 }
 
 /// Whether an MMA can read an operand directly from shared memory. The operand must be a tensor there, or the result of

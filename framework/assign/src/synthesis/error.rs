@@ -54,6 +54,12 @@ pub enum SynthesisError {
         /// The name of the target.
         target: String,
     },
+    /// No combination of choices has a solution, for different reasons.
+    #[error("no choice has a solution: {}", joined(.errors))]
+    NoChoice {
+        /// The different reasons, in the order of the search.
+        errors: Vec<Self>,
+    },
     /// Two operations require different layouts of a tensor, without a conversion between them: a fault of the solver.
     #[error("`{first}` and `{second}` disagree: {source}")]
     Disagree {
@@ -89,4 +95,40 @@ pub enum SynthesisError {
     /// Two layouts cannot be combined.
     #[error(transparent)]
     Layout(#[from] LayoutError),
+}
+
+/// Returns the texts of several errors as one.
+fn joined(errors: &[SynthesisError]) -> String {
+    errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("; or: ")
+}
+
+/// The different reasons why choices have no solution.
+#[derive(Debug, Default)]
+pub(super) struct Refusals(Vec<SynthesisError>);
+
+impl Refusals {
+    /// Adds a reason. Of choices that do not fit shared memory, only the one of the fewest bytes remains.
+    pub(super) fn add(&mut self, error: SynthesisError) {
+        let size = |error: &SynthesisError| match error {
+            SynthesisError::SharedMemoryExceeded { bytes, .. } => Some(*bytes),
+            _ => None,
+        };
+        match self.0.iter_mut().find(|known| **known == error || size(known).is_some() && size(&error).is_some()) {
+            Some(known) if size(&error) < size(known) => *known = error,
+            Some(_) => {}
+            None => self.0.push(error),
+        }
+    }
+
+    /// Returns one error with all reasons; `None` if there is none. An invalid program is the only reason.
+    pub(super) fn into_error(mut self) -> Option<SynthesisError> {
+        let is_invalid = |error: &SynthesisError| matches!(error, SynthesisError::Program(_));
+        if let Some(at) = self.0.iter().position(is_invalid) {
+            return Some(self.0.swap_remove(at));
+        }
+        match self.0.len() {
+            0 | 1 => self.0.pop(),
+            _ => Some(SynthesisError::NoChoice { errors: self.0 }),
+        }
+    }
 }

@@ -6,7 +6,7 @@
 //!
 //! 1. The dataflow graph splits at accesses of shared memory. The anchor of a part is its dot (`anchors`), or the copy
 //!    that moves the most if it has no dot.
-//! 2. Open choices form a tree (`tree`), searched depth first and pruned by the cost of the best leaf (`search`).
+//! 2. Open choices form a tree (`tree`), searched from its first leaf, pruned by the cost of the best (`search`).
 //! 3. At each leaf the engine solves the register layouts. The layouts of shared memory follow from all accesses
 //!    (`shared_layout`, `accesses`), and further choices for copies follow from these layouts (`follows`). The work of
 //!    the program is counted (`work`, `implied_barriers`, `registers`), and the performance model predicts its time.

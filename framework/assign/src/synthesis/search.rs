@@ -1,7 +1,9 @@
-//! Depth-first search of the tree of choices; then a search of the choices for each loop: stages, overlapped MMAs, bulk
-//! tensor copies and a producer warp.
+//! Search of the tree of choices: depth first until a leaf has a solution, then from the best leaf to its neighbours.
+//! A search of the choices for each loop follows: stages, overlapped MMAs, bulk tensor copies and a producer warp; then
+//! one of layout conversions before stores.
 
 use super::anchors::DotCandidate;
+use super::error::Refusals;
 use super::leaf::Leaf;
 use super::model::StepWork;
 use super::predicted::cycle_lower_bound;
@@ -47,29 +49,28 @@ pub fn is_explicit(module: &TileModule) -> bool {
 /// memory.
 ///
 /// # Errors
-/// [`SynthesisError`] of the first leaf (complete choice) if no leaf has a solution; [`SynthesisError::NoProducers`] if
-/// the program requests a producer warp that no leaf can have.
+/// [`SynthesisError`] with the different reasons if no leaf (complete choice) has a solution;
+/// [`SynthesisError::NoProducers`] if the program requests a producer warp that no leaf can have.
 pub fn synthesize(
     module: &TileModule,
     config: &LaunchConfig<'_>,
     options: SynthesisOptions,
 ) -> Result<Synthesized, SynthesisError> {
     let tree = Tree::of(module, config, options)?;
-    let (best, first, refused, tried, size) = (None, None, None, Vec::new(), SearchSize::default());
+    let (best, refusals, refused, tried, size) = (None, Refusals::default(), None, Vec::new(), SearchSize::default());
     let most_leaves = options.leaves;
-    let mut search = Search { tree: &tree, module, config, options, best, first, refused, tried, size, most_leaves };
-    search.descend(0, &mut tree.initial_choices(), &mut Vec::new());
-    search.most_leaves = search.size.leaves.saturating_add(options.leaves);
+    let mut search = Search { tree: &tree, module, config, options, best, refusals, refused, tried, size, most_leaves };
+    search.descend(0, &mut tree.initial_choices());
     search.tune_dots();
     search.most_leaves = search.size.leaves.saturating_add(options.leaves);
     search.tune_loops();
     search.tune_stores();
-    let Search { best, first, refused, size, .. } = search;
+    let Search { best, refusals, refused, size, .. } = search;
     if let Some(refused) = refused {
         return Err(refused);
     }
     let Some((leaf, _)) = best else {
-        return Err(first.unwrap_or_else(|| SynthesisError::Engine(nothing_to_do())));
+        return Err(refusals.into_error().unwrap_or_else(|| SynthesisError::Engine(nothing_to_do())));
     };
     let registers = leaf.registers(config, options)?;
     let Leaf { mut assigned, dots, copies, memories, loops, shared_bytes, prediction, .. } = leaf;
@@ -112,7 +113,8 @@ struct Search<'s, 'm> {
     config: &'s LaunchConfig<'m>,
     options: SynthesisOptions,
     best: Option<(Leaf, Choices)>,
-    first: Option<SynthesisError>,
+    /// The reasons why leaves have no solution.
+    refusals: Refusals,
     /// The error of a request in the program (such as for a producer warp) that no leaf can satisfy; `None` if there is
     /// none.
     refused: Option<SynthesisError>,
@@ -124,9 +126,9 @@ struct Search<'s, 'm> {
 }
 
 impl Search<'_, '_> {
-    /// Tries all candidates of the dot group `level` of the tree, and of the groups after it. `choices` has the choices
-    /// made so far; open ones have their first alternative. `decided` is the work of the dots whose plan is chosen.
-    fn descend(&mut self, level: usize, choices: &mut Choices, decided: &mut Vec<(StepWork, u64)>) {
+    /// Finds a first leaf (complete choice) with a solution: tries the candidates of the dot group `level` of the tree in
+    /// order, and of the groups after it. `choices` has the choices made so far.
+    fn descend(&mut self, level: usize, choices: &mut Choices) {
         self.size.nodes += 1;
         let tree = self.tree;
         let Some(group) = tree.dots.get(level) else {
@@ -134,27 +136,12 @@ impl Search<'_, '_> {
             return;
         };
         for candidate in &group.candidates {
-            decided.push(group.work(candidate, self.config));
-            if self.is_beaten(&[decided.as_slice(), &self.open_work(decided.len())].concat()) {
-                self.size.cut += 1;
-            } else {
-                choices.dots.extend(group.ops.iter().map(|(op, _)| (*op, candidate.choice.clone())));
-                self.descend(level + 1, choices, decided);
+            choices.dots.extend(group.ops.iter().map(|(op, _)| (*op, candidate.choice.clone())));
+            self.descend(level + 1, choices);
+            if self.best.is_some() {
+                return;
             }
-            decided.pop();
         }
-    }
-
-    /// Returns the least work of the dots whose plan is open: of all groups of the tree from `level` on.
-    fn open_work(&self, level: usize) -> Vec<(StepWork, u64)> {
-        let open = self.tree.dots.iter().skip(level).filter_map(|group| {
-            let least = group.candidates.iter().min_by(|a, b| a.cost.issue_cycles.total_cmp(&b.cost.issue_cycles))?;
-            // Of an open dot, only the time of the matrix units is certain.
-            let (work, times) = group.work(least, self.config);
-            let matrix = work.matrix_instructions as f64 * work.matrix_cycles;
-            Some((StepWork { matrix_instructions: 1, matrix_cycles: matrix, ..StepWork::default() }, times))
-        });
-        open.collect()
     }
 
     /// Whether no leaf (complete choice) whose dots do at least the work `dots` can be faster than the best leaf.
@@ -165,29 +152,32 @@ impl Search<'_, '_> {
         cycle_lower_bound(&sure, self.config, self.options.blocks).is_ok_and(|least| least >= best.prediction.cycles)
     }
 
-    /// Solves the best leaf (complete choice) again with each other candidate for one dot, and keeps the fastest, until
-    /// no change of one dot is faster. The dots of a group share a candidate before, but the memory of their operands,
-    /// and the operations between them, may differ.
+    /// Solves the best leaf (complete choice) again with each other candidate for one group of dots, and for one dot, and
+    /// keeps the fastest, until no such change is faster. Dots of a group often need the same candidate, but the memory
+    /// of their operands, and the operations between them, may differ.
     fn tune_dots(&mut self) {
         let tree = self.tree;
         let mut before = f64::INFINITY;
         while let Some(cycles) = self.best_cycles().filter(|cycles| *cycles < before) {
             before = cycles;
             for group in &tree.dots {
-                for (op, candidate) in
-                    group.ops.iter().flat_map(|(op, _)| group.candidates.iter().map(move |one| (*op, one)))
+                for candidate in &group.candidates {
+                    self.try_candidate(&group.ops, candidate);
+                }
+                for (dot, candidate) in
+                    group.ops.iter().flat_map(|dot| group.candidates.iter().map(move |one| (dot, one)))
                 {
-                    self.try_candidate(op, candidate);
+                    self.try_candidate(std::slice::from_ref(dot), candidate);
                 }
             }
         }
     }
 
-    /// Solves the best leaf (complete choice) again with this candidate for a dot, unless it cannot be faster.
-    fn try_candidate(&mut self, dot: Op, candidate: &DotCandidate) {
+    /// Solves the best leaf (complete choice) again with this candidate for some dots, unless it cannot be faster.
+    fn try_candidate(&mut self, dots: &[(Op, u64)], candidate: &DotCandidate) {
         let Some((_, best)) = &self.best else { return };
         let mut choices = best.clone();
-        choices.dots.insert(dot, candidate.choice.clone());
+        choices.dots.extend(dots.iter().map(|(dot, _)| (*dot, candidate.choice.clone())));
         if self.tried.contains(&choices.dots) {
             return;
         }
@@ -350,7 +340,7 @@ impl Search<'_, '_> {
         let (bytes, most) = (self.tree.shared_bytes(choices), u64::from(target.shared.bytes));
         if bytes > most {
             let target = target.name.clone();
-            self.first.get_or_insert(SynthesisError::SharedMemoryExceeded { target, bytes, most });
+            self.refusals.add(SynthesisError::SharedMemoryExceeded { target, bytes, most });
             return false;
         }
         if self.size.leaves >= self.most_leaves {
@@ -367,7 +357,7 @@ impl Search<'_, '_> {
             Err(error) => {
                 let fits = !matches!(error, SynthesisError::SharedMemoryExceeded { .. });
                 self.size.unsatisfied += 1;
-                self.first.get_or_insert(error);
+                self.refusals.add(error);
                 fits
             }
         }

@@ -53,14 +53,6 @@ pub(super) struct DotGroup {
     pub candidates: Vec<DotCandidate>,
 }
 
-impl DotGroup {
-    /// Returns the work of one execution by the candidate plan `dot`, and the number of executions of all dots of the
-    /// group.
-    pub(super) fn work(&self, dot: &DotCandidate, config: &LaunchConfig<'_>) -> (StepWork, u64) {
-        (multiplied(&dot.cost, config), self.ops.iter().map(|(_, execution_count)| execution_count).sum())
-    }
-}
-
 impl Tree {
     /// Finds the open choices of a module of one function.
     pub(super) fn of(

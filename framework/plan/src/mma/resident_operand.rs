@@ -5,7 +5,7 @@
 use crate::movement::{DescriptorMatch, MovementError, PlanContext, SharedAccess, plan_shared_access};
 use tilewright_kernel::{Builder, Value};
 use tilewright_layout::{Dim, LayoutError, LinearLayout, MemoryLayout};
-use tilewright_target::Direction;
+use tilewright_target::{Direction, MemoryOperand};
 
 use super::MmaError;
 use super::accumulator::Accumulator;
@@ -125,16 +125,8 @@ impl MmaPlan {
     /// than the atom's or several chunks of K, or if the atom cannot read this layout.
     pub fn with_operand_memory(&self, side: usize, memory: &LinearLayout) -> Result<Self, MmaError> {
         let refused = |reasons: String| MmaError::Impossible { reasons };
-        let (own, operands) = self.side(side);
-        let Some(operand) = &operands.memory else {
-            return Err(refused(format!("{} takes the operand from registers", self.atom_name())));
-        };
-        if self.chunk_count() > 1
-            || self.problem.operand_types()[side] != operands.element_type
-            || self.is_unpacked_or_scaled(side)
-        {
-            return Err(refused("the operand must have the atom's element type and all of K in one chunk".to_owned()));
-        }
+        let operand = self.check_in_place(side)?;
+        let (own, _) = self.side(side);
         let axes: Vec<Dim> = own.outs().dims().collect();
         let memory = memory.transpose_outs(&axes)?;
         let descriptor_match = DescriptorMatch::find(&memory, operand).map_err(|error| refused(error.to_string()))?;
@@ -146,6 +138,32 @@ impl MmaPlan {
         let mut plan = self.clone();
         *[&mut plan.a, &mut plan.b][side] = memory;
         Ok(plan)
+    }
+
+    /// Checks that the atom can read operand A (`side` 0) or B (1) from the program's own shared memory. Returns the
+    /// operand of the atom.
+    ///
+    /// # Errors
+    /// [`MmaError::Impossible`] if the atom takes the operand from registers, or if the operand has another element type
+    /// than the atom's or several chunks of K.
+    pub fn check_in_place(&self, side: usize) -> Result<&MemoryOperand, MmaError> {
+        let refused = |reasons: String| Err(MmaError::Impossible { reasons });
+        let (_, operands) = self.side(side);
+        let Some(operand) = &operands.memory else {
+            return refused(format!("{} takes the operand from registers", self.atom_name()));
+        };
+        let own = self.problem.operand_types()[side];
+        if own != operands.element_type || self.is_unpacked_or_scaled(side) {
+            let name = operands.element_type;
+            return refused(format!("the atom reads elements of {name} from shared memory, the operand has {own}"));
+        }
+        match self.chunk_count() {
+            1 => Ok(operand),
+            chunks => refused(format!(
+                "the atom reads all of K from shared memory at once, and registers suffice only for one of {chunks} \
+                 chunks: use a smaller tile or more warps"
+            )),
+        }
     }
 
     /// Emits the kernel IR that stores an operand's registers (integers as wide as the problem's elements) to shared

@@ -15,6 +15,7 @@ use tilewright_vendor_testkit::explicit::kept;
 use tilewright_vendor_testkit::explicit::pinned::compare_pinned;
 use tilewright_vendor_testkit::explicit::solved;
 use tilewright_vendor_testkit::explicit::table;
+use tilewright_vendor_testkit::explicit::tiled;
 use tilewright_vendor_testkit::explicit::tiles::{tiles_table, usual_tiles};
 use tilewright_verify::case::ProgramCase;
 
@@ -277,6 +278,28 @@ fn results_are_converted_before_the_store_if_that_is_faster() {
         let store = found.derivation.copies.iter().find(|copy| copy.operation == "tt.store").expect("a store");
         assert!(store.layout.contains("sizePerThread = [1, 4]"), "{gpu_model}: {}", found.derivation);
     }
+}
+
+/// Checks K of 8: `wgmma` of 16 bits needs a K of 16, and `wgmma` of `tf32` cannot read `f16` from shared memory.
+#[test]
+fn a_short_k_is_multiplied_from_registers() {
+    let (case, text) = case("explicit_gemm");
+    let (case, text) = tiled(&case, &text, [64, 64, 8], 160);
+    let found = executed(&target("h100"), &case, &text, SynthesisOptions::default());
+    let instruction = &found.derivation.dots[0].instruction;
+    assert_eq!(instruction, "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32", "{}", found.derivation);
+}
+
+/// Checks that an instruction that the program states is refused with the reason.
+#[test]
+fn a_pinned_instruction_is_refused_with_its_reason() {
+    let target = target("h100");
+    let (case, text) = case("explicit_gemm");
+    let (case, text) = tiled(&case, &text, [64, 64, 8], 160);
+    let row = "wgmma.mma_async.sync.aligned.m64n64k8.f32.tf32.tf32.ss.kk";
+    let text = text.replace("%rb, %sum :", &format!("%rb, %sum {{instruction = \"{row}\"}} :"));
+    let error = derived(&target, &text, case.warps, SynthesisOptions::default()).expect_err("another type");
+    assert!(error.contains(row) && error.contains("elements of tf32") && error.contains("has f16"), "{error}");
 }
 
 #[test]
