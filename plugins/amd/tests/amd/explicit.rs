@@ -135,9 +135,7 @@ fn alternatives_are_listed_with_reasons() {
 /// Checks that the code has the copies and accesses that the derivation states.
 #[test]
 fn stated_accesses_are_emitted() {
-    for gpu_model in ["mi300x", "mi355x"] {
-        check_stated_accesses(&target(gpu_model), accesses_of_assembly);
-    }
+    check_stated_accesses(&target("mi300x"), accesses_of_assembly);
 }
 
 /// Counts the asynchronous copies, and the other accesses of LDS, in assembly; `ds_read2` and `ds_write2` count twice.

@@ -1,4 +1,4 @@
-//! Programs in which several loops or copies fill one tensor in shared memory: the suite's dot, cut along K.
+//! Programs whose loops or copies fill one tensor in shared memory together: the suite's dot, cut along K.
 
 use std::sync::Arc;
 
@@ -83,7 +83,7 @@ impl DotText {
     }
 }
 
-/// Executes programs in which several loops or copies fill one tensor, and checks their results. Loops that fill the
+/// Executes programs whose loops or copies fill one tensor together, and checks their results. Loops that fill the
 /// same tensors have as many buffers. Returns the solutions of the programs of two loops with parts of K, and of two
 /// loops with equal bounds.
 pub fn check_shared_by_loops(target: &dyn Target) -> [Arc<Solved>; 2] {
