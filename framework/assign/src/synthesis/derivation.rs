@@ -5,7 +5,8 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::model::Pipes;
+use super::Alternative;
+use super::model::{LaunchCycles, Pipes};
 
 /// The derivation of a program's layouts: the choices and constraints from which they follow, and the predicted time.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -35,6 +36,8 @@ pub struct Derivation {
     pub prediction: PredictionLine,
     /// The extent of the search among choices.
     pub search: SearchSize,
+    /// The best choices that were tried and not taken, the fastest first; at most ten.
+    pub alternatives: Vec<Alternative>,
 }
 
 /// A dot with its plan.
@@ -98,6 +101,8 @@ pub struct PredictionLine {
     /// Number of 32-bit registers that a lane needs: for live tensors, and an assumed number for addresses and
     /// counters.
     pub registers: u64,
+    /// Cycles for which the launch keeps each resource of a compute unit busy.
+    pub launch: LaunchCycles,
     /// Cycles for which one block occupies each pipe.
     pub pipes: Pipes,
     /// Latency of one block in cycles.
@@ -204,16 +209,13 @@ impl fmt::Display for Derivation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "for {}, {} warps of {} lanes", self.target, self.warps, self.lanes)?;
         for dot in &self.dots {
-            let width =
-                dot.k_width.map(|width| format!(", {width} contiguous K elements per lane")).unwrap_or_default();
-            let columns = dot.n_width.map(|width| format!(", {width} contiguous columns per lane")).unwrap_or_default();
-            writeln!(f, "mma {}: {}{width}{columns}, {:.0} cycles", dot.value, dot.instruction, dot.cycles)?;
+            writeln!(f, "{}, {:.0} cycles", dot.heading(), dot.cycles)?;
             for (name, layout) in ["a", "b", "c"].iter().zip(&dot.layouts) {
                 writeln!(f, "  {name}: {layout}")?;
             }
         }
         for copy in &self.copies {
-            writeln!(f, "copy {} by {}: {}", copy.value, copy.operation, copy.constraint)?;
+            writeln!(f, "{}: {}", copy.heading(), copy.constraint)?;
             writeln!(f, "  {}", copy.layout)?;
         }
         for line in &self.registers {
@@ -221,7 +223,7 @@ impl fmt::Display for Derivation {
             writeln!(f, "  {}", line.layout)?;
         }
         for memory in &self.memories {
-            write!(f, "tensor {}: {}, {} bytes", memory.tensor, memory.notation, memory.bytes)?;
+            write!(f, "{}, {} bytes", memory.heading(), memory.bytes)?;
             memory.term.iter().try_for_each(|term| write!(f, ", as all accesses require {term}"))?;
             writeln!(f)?;
             for access in &memory.accesses {
@@ -232,30 +234,60 @@ impl fmt::Display for Derivation {
                 writeln!(f, ": {issued} accesses, {wavefronts} wavefronts, {least} at least")?;
             }
         }
-        for of in &self.loops {
-            write!(f, "loop that fills {}: {} stages", of.tensors.join(", "), of.stages)?;
-            if of.buffers < of.stages {
-                write!(f, " with one buffer, refilled from registers")?;
-            }
-            if of.tensor_copies {
-                write!(f, ", by bulk tensor copies that complete on mbarriers")?;
-            }
-            if of.producers > 0 {
-                write!(f, ", issued by {} producer warp", of.producers)?;
-            }
-            if !of.pending.is_empty() {
-                write!(f, ", {} overlaps with the next iteration", of.pending.join(", "))?;
-            }
-            of.rejected.iter().try_for_each(|reason| write!(f, "; {reason}"))?;
-            writeln!(f)?;
-        }
+        self.loops.iter().try_for_each(|of| writeln!(f, "{of}"))?;
         for conversion in &self.conversions {
             writeln!(f, "conversion {conversion}")?;
         }
         let SearchSize { nodes, leaves, unsatisfied, cut } = self.search;
         writeln!(f, "{} bytes of shared memory, {} registers per lane", self.shared_bytes, self.prediction.registers)?;
         write!(f, "{}", self.prediction)?;
-        writeln!(f, "searched: {nodes} nodes, {leaves} leaves, {unsatisfied} without solution, {cut} branches pruned")
+        writeln!(f, "searched: {nodes} nodes, {leaves} leaves, {unsatisfied} without solution, {cut} branches pruned")?;
+        if !self.alternatives.is_empty() {
+            writeln!(f, "taken: {:.0} cycles, {}", self.prediction.cycles, self.prediction.launch)?;
+        }
+        self.alternatives.iter().try_for_each(|alternative| write!(f, "  not taken: {alternative}"))
+    }
+}
+
+impl DotLine {
+    /// Returns the dot and the choices for it as text.
+    pub(super) fn heading(&self) -> String {
+        let width = self.k_width.map(|width| format!(", {width} contiguous K elements per lane")).unwrap_or_default();
+        let columns = self.n_width.map(|width| format!(", {width} contiguous columns per lane")).unwrap_or_default();
+        format!("mma {}: {}{width}{columns}", self.value, self.instruction)
+    }
+}
+
+impl CopyLine {
+    /// Returns the copy and the operation that implements it as text.
+    pub(super) fn heading(&self) -> String {
+        format!("copy {} by {}", self.value, self.operation)
+    }
+}
+
+impl MemoryLine {
+    /// Returns the tensor and its layout as text.
+    pub(super) fn heading(&self) -> String {
+        format!("tensor {}: {}", self.tensor, self.notation)
+    }
+}
+
+impl fmt::Display for LoopLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "loop that fills {}: {} stages", self.tensors.join(", "), self.stages)?;
+        if self.buffers < self.stages {
+            write!(f, " with one buffer, refilled from registers")?;
+        }
+        if self.tensor_copies {
+            write!(f, ", by bulk tensor copies that complete on mbarriers")?;
+        }
+        if self.producers > 0 {
+            write!(f, ", issued by {} producer warp", self.producers)?;
+        }
+        if !self.pending.is_empty() {
+            write!(f, ", {} overlaps with the next iteration", self.pending.join(", "))?;
+        }
+        self.rejected.iter().try_for_each(|reason| write!(f, "; {reason}"))
     }
 }
 

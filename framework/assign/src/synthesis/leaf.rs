@@ -152,6 +152,14 @@ impl Leaf {
         Ok((found, follows))
     }
 
+    /// Returns the choices of the leaf as text: instructions, stages, layouts of shared memory, and copies.
+    pub(super) fn choices(&self) -> Vec<String> {
+        let dots = self.dots.iter().map(DotLine::heading);
+        let (loops, tensors) =
+            (self.loops.iter().map(LoopLine::to_string), self.memories.iter().map(MemoryLine::heading));
+        dots.chain(loops).chain(tensors).chain(self.copies.iter().map(CopyLine::heading)).collect()
+    }
+
     /// Whether all MMAs that a loop accumulates can overlap with the next iteration.
     pub(super) fn can_overlap(&self, of: &Loop) -> bool {
         !of.accumulator.is_empty() && of.accumulator.iter().all(|dot| self.queued.contains(dot))
@@ -272,7 +280,7 @@ fn of_copy(function: &Function, from: Op, body: &Body, op: Op) -> Option<CopyLin
     })
 }
 
-fn of_loop(function: &Function, of: &Loop, choices: &Choices) -> LoopLine {
+pub(super) fn of_loop(function: &Function, of: &Loop, choices: &Choices) -> LoopLine {
     let name = |op: &Op| match &function.body {
         Some(body) => body.op(*op).results.first().map_or_else(String::new, |value| body.display_name(*value)),
         None => String::new(),

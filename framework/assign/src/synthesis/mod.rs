@@ -18,6 +18,7 @@
 //! memory; [`model`] predicts performance.
 
 pub(super) mod accesses;
+mod alternatives;
 mod anchors;
 pub mod coalesce;
 mod derivation;
@@ -42,6 +43,7 @@ mod tiles;
 mod tree;
 mod work;
 
+pub use alternatives::Alternative;
 pub use derivation::{
     AccessLine, CopyLine, Derivation, DotLine, LoopLine, MemoryLine, PredictionLine, RegisterLine, SearchSize,
 };

@@ -60,7 +60,7 @@ pub(super) fn predicted(block: &ModelBlock, config: &LaunchConfig<'_>) -> Result
     let target = with_assumed_throughput(config.context.target);
     let most = registers_per_lane(config, block.producers);
     let fitting = ModelBlock { registers: block.registers.min(most), ..block.clone() };
-    let Prediction { cycles, resident, pipes, latency, bound_by } = model::predict(&fitting, &target)?;
+    let Prediction { cycles, launch, resident, pipes, latency, bound_by } = model::predict(&fitting, &target)?;
     Ok(PredictionLine {
         cycles,
         microseconds: cycles / target.throughput.as_ref().map_or(1.0, |stats| stats.clock_mhz),
@@ -68,6 +68,7 @@ pub(super) fn predicted(block: &ModelBlock, config: &LaunchConfig<'_>) -> Result
         resident: resident.blocks,
         limited_by: resident.limited_by.to_owned(),
         registers: block.registers,
+        launch,
         pipes,
         latency,
         bound_by: bound_by.to_owned(),

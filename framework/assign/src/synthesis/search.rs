@@ -2,12 +2,13 @@
 //! A search of the choices for each loop follows: stages, overlapped MMAs, bulk tensor copies and a producer warp; then
 //! one of layout conversions before stores.
 
+use super::alternatives::Tried;
 use super::anchors::DotCandidate;
 use super::error::Refusals;
-use super::leaf::Leaf;
+use super::leaf::{Leaf, of_loop};
 use super::model::StepWork;
 use super::predicted::cycle_lower_bound;
-use super::tree::{Staged, Tree};
+use super::tree::{MIN_OVERLAPPED_STAGES, Staged, Tree};
 use super::{Derivation, SearchSize, SynthesisError, SynthesisOptions};
 use crate::{AssignedModule, LaunchConfig};
 use std::collections::HashMap;
@@ -57,15 +58,17 @@ pub fn synthesize(
     options: SynthesisOptions,
 ) -> Result<Synthesized, SynthesisError> {
     let tree = Tree::of(module, config, options)?;
-    let (best, refusals, refused, tried, size) = (None, Refusals::default(), None, Vec::new(), SearchSize::default());
+    let (best, refusals, refused, size) = (None, Refusals::default(), None, SearchSize::default());
     let most_leaves = options.leaves;
-    let mut search = Search { tree: &tree, module, config, options, best, refusals, refused, tried, size, most_leaves };
+    let (tried, tried_dots) = (Tried::default(), Vec::new());
+    let mut search =
+        Search { tree: &tree, module, config, options, best, refusals, refused, tried, tried_dots, size, most_leaves };
     search.descend(0, &mut tree.initial_choices());
     search.tune_dots();
     search.most_leaves = search.size.leaves.saturating_add(options.leaves);
     search.tune_loops();
     search.tune_stores();
-    let Search { best, refusals, refused, size, .. } = search;
+    let Search { best, refusals, refused, size, tried, .. } = search;
     if let Some(refused) = refused {
         return Err(refused);
     }
@@ -73,6 +76,7 @@ pub fn synthesize(
         return Err(refusals.into_error().unwrap_or_else(|| SynthesisError::Engine(nothing_to_do())));
     };
     let registers = leaf.registers(config, options)?;
+    let alternatives = tried.into_alternatives(&leaf.choices(), &leaf.prediction);
     let Leaf { mut assigned, dots, copies, memories, loops, shared_bytes, prediction, .. } = leaf;
     let derivation = Derivation {
         target: config.context.target.name.clone(),
@@ -87,6 +91,7 @@ pub fn synthesize(
         shared_bytes,
         prediction,
         search: size,
+        alternatives,
     };
     // Remove values without users.
     remove_unused(&mut assigned.module);
@@ -119,10 +124,12 @@ struct Search<'s, 'm> {
     /// none.
     refused: Option<SynthesisError>,
     /// The choices for the dots of each leaf (complete choice) that was solved before the search of loops.
-    tried: Vec<HashMap<Op, DotChoice>>,
+    tried_dots: Vec<HashMap<Op, DotChoice>>,
     size: SearchSize,
     /// The number of solved leaves at which the current part of the search ends.
     most_leaves: usize,
+    /// The solved leaves (complete choices), and those without a solution.
+    tried: Tried,
 }
 
 impl Search<'_, '_> {
@@ -178,7 +185,7 @@ impl Search<'_, '_> {
         let Some((_, best)) = &self.best else { return };
         let mut choices = best.clone();
         choices.dots.extend(dots.iter().map(|(dot, _)| (*dot, candidate.choice.clone())));
-        if self.tried.contains(&choices.dots) {
+        if self.tried_dots.contains(&choices.dots) {
             return;
         }
         self.size.nodes += 1;
@@ -194,7 +201,7 @@ impl Search<'_, '_> {
 
     /// Solves the leaf (complete choice) `choices`, with fewer stages if they do not fit shared memory.
     fn leaf_that_fits(&mut self, choices: &Choices) {
-        self.tried.push(choices.dots.clone());
+        self.tried_dots.push(choices.dots.clone());
         let mut fitting = choices.clone();
         while !self.leaf(&fitting) {
             let Some(fewer) = self.tree.with_fewer_stages(&fitting) else { return };
@@ -237,7 +244,8 @@ impl Search<'_, '_> {
     /// possible, once with MMAs that overlap with the next iteration. Returns whether one of the new leaves is faster.
     fn try_stages(&mut self, open: &Staged, stages: u32) -> bool {
         let Some((leaf, choices)) = &self.best else { return false };
-        let (can_overlap, before) = (leaf.can_overlap(&open.of) && stages > 2, leaf.prediction.cycles);
+        let (can_overlap, before) =
+            (leaf.can_overlap(&open.of) && stages >= MIN_OVERLAPPED_STAGES, leaf.prediction.cycles);
         let known = choices.buffers(open.of.op) == Some(stages);
         let is_known = |pending: bool| known && choices.overlapped_mmas.contains(&open.of.op) == pending;
         let mut choices = self.tree.with_stages(choices, &open.of, stages);
@@ -257,15 +265,20 @@ impl Search<'_, '_> {
     fn try_single_buffer(&mut self, open: &Staged) {
         // A program that states the number of buffers gets that number. Without task mapping, copies keep their layouts.
         let is_open = self.options.task_mapping && open.stages.contains(&1) && open.stages.contains(&2);
-        let Some((_, choices)) = self.best.as_ref().filter(|_| is_open) else { return };
-        let mut choices = self.tree.with_stages(choices, &open.of, 2).with_single_buffer(&open.of);
-        choices.overlapped_mmas.remove(&open.of.op);
+        let group = self.tree.group(&open.of);
+        // Bulk tensor copies, which another loop of the group may have chosen, do not go through registers.
+        let is_box = |choices: &Choices| {
+            group.iter().flat_map(|of| &of.copies).any(|copy| choices.tensor_copies.contains_key(copy))
+        };
+        let best = self.best.as_ref().filter(|(_, choices)| is_open && !is_box(choices));
+        let Some((_, choices)) = best else { return };
+        let choices = group.into_iter().fold(self.tree.with_stages(choices, &open.of, 2), Choices::with_single_buffer);
         self.size.nodes += 1;
         self.leaf(&choices);
     }
 
-    /// Solves the best leaf (complete choice) again with bulk tensor copies in a loop, and keeps it if it is faster.
-    /// Returns whether it is.
+    /// Solves the best leaf (complete choice) again with bulk tensor copies in a loop and its group, and keeps it if it is
+    /// faster. Returns whether it is.
     fn try_tensor_copies(&mut self, of: &Loop) -> bool {
         let Some((mut choices, tensor_copies)) = self.boxed(of).filter(|(_, copies)| !copies.is_empty()) else {
             return false;
@@ -277,12 +290,18 @@ impl Search<'_, '_> {
         self.best_cycles() < before
     }
 
-    /// Returns the choices of the best leaf (complete choice), and the copies of a loop that can be bulk tensor copies,
-    /// with their tensor maps. `None` for a loop of one stage.
+    /// Returns the choices of the best leaf (complete choice), and the copies of a loop and its group that can be bulk
+    /// tensor copies, with their tensor maps. A tensor is filled either only by bulk tensor copies or by none. `None` for
+    /// a loop of one stage.
     fn boxed(&self, of: &Loop) -> Option<(Choices, Vec<(Op, Mapped)>)> {
         let (_, choices) = self.best.as_ref()?;
         let choices = self.tree.with_stages(choices, of, *choices.stages.get(&of.op)?);
-        let tensor_copies = self.tree.tensor_copies.iter().filter(|(copy, _)| of.copies.contains(copy));
+        let group = self.tree.group(of);
+        let fills = || group.iter().flat_map(|of| of.copies.iter().zip(&of.tensors));
+        let is_box = |copy: &Op| self.tree.tensor_copies.contains_key(copy);
+        let is_uniform = |tensor: &Op| fills().all(|(copy, filled)| filled != tensor || is_box(copy));
+        let copies: Vec<Op> = fills().filter(|(_, tensor)| is_uniform(tensor)).map(|(copy, _)| *copy).collect();
+        let tensor_copies = self.tree.tensor_copies.iter().filter(|(copy, _)| copies.contains(copy));
         let tensor_copies = tensor_copies.map(|(copy, mapped)| (*copy, mapped.clone())).collect();
         choices.stages.get(&of.op).is_some_and(|stages| *stages > 1).then_some((choices, tensor_copies))
     }
@@ -298,7 +317,9 @@ impl Search<'_, '_> {
         let limits = &self.config.context.target.limits;
         let lanes = (self.config.warps + 1).saturating_mul(self.config.lanes);
         let room = limits.named_barriers >= GROUP_BARRIERS && lanes <= limits.lanes_per_block;
-        match self.boxed(&open.of).filter(|(_, tensor_copies)| room && tensor_copies.len() == open.of.copies.len()) {
+        let covers_loop =
+            |copies: &[(Op, Mapped)]| open.of.copies.iter().all(|copy| copies.iter().any(|(other, _)| other == copy));
+        match self.boxed(&open.of).filter(|(_, tensor_copies)| room && covers_loop(tensor_copies)) {
             Some((mut choices, tensor_copies)) => {
                 choices.tensor_copies.extend(tensor_copies);
                 choices.producers.insert(open.of.op, self.config.warps);
@@ -340,7 +361,9 @@ impl Search<'_, '_> {
         let (bytes, most) = (self.tree.shared_bytes(choices), u64::from(target.shared.bytes));
         if bytes > most {
             let target = target.name.clone();
-            self.refusals.add(SynthesisError::SharedMemoryExceeded { target, bytes, most });
+            let error = SynthesisError::SharedMemoryExceeded { target, bytes, most };
+            self.tried.add(self.describe(choices), Err(&error));
+            self.refusals.add(error);
             return false;
         }
         if self.size.leaves >= self.most_leaves {
@@ -348,7 +371,12 @@ impl Search<'_, '_> {
             return true;
         }
         self.size.leaves += 1;
-        match Leaf::solve(self.module, choices, self.tree, self.config, self.options) {
+        let solved = Leaf::solve(self.module, choices, self.tree, self.config, self.options);
+        match &solved {
+            Ok(leaf) => self.tried.add(leaf.choices(), Ok(&leaf.prediction)),
+            Err(error) => self.tried.add(self.describe(choices), Err(error)),
+        }
+        match solved {
             Ok(leaf) if self.best.as_ref().is_none_or(|(best, _)| leaf.prediction.cycles < best.prediction.cycles) => {
                 self.best = Some((leaf, choices.clone()));
                 true
@@ -361,5 +389,21 @@ impl Search<'_, '_> {
                 fits
             }
         }
+    }
+
+    /// Returns choices without a solution as text: the instructions of dots, and the stages of loops.
+    fn describe(&self, choices: &Choices) -> Vec<String> {
+        let Some((function, body)) =
+            self.module.functions.first().and_then(|first| Some((first, first.body.as_ref()?)))
+        else {
+            return Vec::new();
+        };
+        let dot = |op: &Op| {
+            let instruction = choices.dots.get(op)?.instruction.as_deref()?;
+            Some(format!("mma {}: {instruction}", body.display_name(*body.op(*op).results.first()?)))
+        };
+        let dots = self.tree.dots.iter().flat_map(|group| group.ops.iter().map(|(op, _)| op)).filter_map(dot);
+        let loops = self.tree.loops.iter().map(|open| of_loop(function, &open.of, choices).to_string());
+        dots.chain(loops).collect()
     }
 }

@@ -22,6 +22,8 @@ use tilewright_tile::{Attribute, Body, Function, Op, TileModule};
 const MAX_STAGES: u32 = 8;
 /// Number of pipeline stages from which the search begins, if their buffers fit shared memory.
 const FIRST_STAGES: u32 = 3;
+/// Min number of stages of a loop whose MMAs overlap with the next iteration.
+pub(super) const MIN_OVERLAPPED_STAGES: u32 = 3;
 
 /// The open choices of a program, each with its alternatives, the best guess first.
 #[derive(Default)]
@@ -40,7 +42,8 @@ pub(super) struct Tree {
 /// A loop that fills tensors in shared memory.
 pub(super) struct Staged {
     pub of: Loop,
-    /// Possible numbers of pipeline stages: of buffers that each filled tensor has in shared memory.
+    /// Possible numbers of pipeline stages: of buffers that each filled tensor has in shared memory. Loops that fill a
+    /// tensor in common have the same number.
     pub stages: RangeInclusive<u32>,
     /// Whether the program requests (`true`) or forbids a producer warp; `None` if it states neither.
     pub produced: Option<bool>,
@@ -65,8 +68,13 @@ impl Tree {
             return Ok(Self::default());
         };
         let axis_info = AxisInfoMap::of(function);
-        let of_loop = |of: Loop| Staged { stages: stages(body, &of, options), produced: produced(body, &of), of };
-        let loops: Vec<Staged> = loops(function).into_iter().map(of_loop).collect();
+        let all = loops(function);
+        let of_loop = |of: &Loop| Staged {
+            stages: stages(body, &find_group(&all.iter().collect::<Vec<_>>(), of), options),
+            produced: produced(body, of),
+            of: of.clone(),
+        };
+        let loops: Vec<Staged> = all.iter().map(of_loop).collect();
         let outermost = body.blocks(body.root()).first().map_or(&[][..], |entry| body.ops(*entry));
         // Bulk tensor copies replace task mappings, so one option disables both.
         let of_loops = loops.iter().filter(|open| options.task_mapping && outermost.contains(&open.of.op));
@@ -106,11 +114,25 @@ impl Tree {
         self.tensor_bytes.iter().map(|(tensor, bytes)| bytes * u64::from(buffers(tensor))).sum()
     }
 
-    /// Returns the same choices with this number of stages of a loop, each with buffers of its own.
+    /// Returns the loops that have the same number of buffers as `of`, which is one of them: loops with a filled tensor
+    /// in common.
+    pub(super) fn group(&self, of: &Loop) -> Vec<&Loop> {
+        find_group(&self.loops.iter().map(|open| &open.of).collect::<Vec<_>>(), of)
+    }
+
+    /// Returns the same choices with this number of stages of a loop and its group, each with buffers of its own.
     pub(super) fn with_stages(&self, choices: &Choices, of: &Loop, stages: u32) -> Choices {
-        let mut choices = choices.clone().with_stages(of.op, stages);
-        if choices.single_buffer.remove(&of.op) {
-            choices.copies.extend(of.copies.iter().filter_map(|copy| Some((*copy, self.copies.get(copy)?.clone()))));
+        let mut choices = choices.clone();
+        for of in self.group(of) {
+            choices = choices.with_stages(of.op, stages);
+            if choices.single_buffer.remove(&of.op) {
+                choices
+                    .copies
+                    .extend(of.copies.iter().filter_map(|copy| Some((*copy, self.copies.get(copy)?.clone()))));
+            }
+            if stages < MIN_OVERLAPPED_STAGES {
+                choices.overlapped_mmas.remove(&of.op);
+            }
         }
         choices
     }
@@ -121,9 +143,9 @@ impl Tree {
         let bytes =
             |open: &Staged| open.of.tensors.iter().filter_map(|tensor| self.tensor_bytes.get(tensor)).sum::<u64>();
         let fewer = |open: &Staged| choices.stages.get(&open.of.op)?.checked_sub(1).filter(|n| open.stages.contains(n));
-        let loops = self.loops.iter().filter_map(|open| Some((bytes(open), open.of.op, fewer(open)?)));
+        let loops = self.loops.iter().filter_map(|open| Some((bytes(open), &open.of, fewer(open)?)));
         let (_, of, stages) = loops.max_by_key(|(bytes, ..)| *bytes)?;
-        Some(choices.clone().with_stages(of, stages))
+        Some(self.with_stages(choices, of, stages))
     }
 }
 
@@ -179,14 +201,28 @@ fn copies(
     Ok(copies)
 }
 
-/// Returns the possible numbers of stages of a loop: only the number that the loop's tensors state, if they state one.
-fn stages(body: &Body, of: &Loop, options: SynthesisOptions) -> RangeInclusive<u32> {
-    let stages = of.tensors.iter().filter_map(|tensor| {
+/// Finds the loops among `all` that share filled tensors with `of`, directly or through others, `of` among them.
+fn find_group<'l>(all: &[&'l Loop], of: &Loop) -> Vec<&'l Loop> {
+    let mut group: Vec<&Loop> = all.iter().copied().filter(|other| other.op == of.op).collect();
+    let mut known = 0;
+    while let Some(next) = group.get(known) {
+        let has_common = |other: &&Loop| other.tensors.iter().any(|tensor| next.tensors.contains(tensor));
+        let others = all.iter().copied().filter(|other| has_common(other) && !group.contains(other));
+        group.extend(others.collect::<Vec<_>>());
+        known += 1;
+    }
+    group
+}
+
+/// Returns the possible numbers of stages of a group of loops with tensors in common: only the number that the tensors
+/// state, if they state one.
+fn stages(body: &Body, group: &[&Loop], options: SynthesisOptions) -> RangeInclusive<u32> {
+    let stages = group.iter().flat_map(|of| &of.tensors).filter_map(|tensor| {
         let count = body.op(*tensor).attributes.get("stages").and_then(Attribute::as_integer)?;
         u32::try_from(count).ok()
     });
     match stages.max() {
-        _ if !options.pipeline || of.rejected.is_some() => 1..=1,
+        _ if !options.pipeline || group.iter().any(|of| of.rejected.is_some()) => 1..=1,
         Some(stages) => stages..=stages,
         None => 1..=options.stages.unwrap_or(MAX_STAGES).max(1),
     }

@@ -3,6 +3,8 @@
 use crate::targets::target;
 use tilewright_assign::synthesis::SynthesisOptions;
 use tilewright_vendor_testkit::explicit;
+use tilewright_vendor_testkit::explicit::check_shared_by_loops;
+use tilewright_vendor_testkit::explicit::claims::{InstructionCounts, check_alternatives, check_stated_accesses};
 use tilewright_vendor_testkit::explicit::pinned::compare_pinned;
 use tilewright_vendor_testkit::explicit::tiles::{tiles_table, usual_tiles};
 use tilewright_vendor_testkit::explicit::{MIXED, PROGRAMS, case, executed, is_inside, kept, solved, table};
@@ -125,4 +127,49 @@ fn usual_tiles_have_the_choices_of_an_expert() {
         assert!(hides_latency, "{:?}: {derivation}", choice.tile);
     }
     kept("tiles-amd", &tiles_table(&[("mi300x", &mi300x), ("mi355x", &mi355x)]));
+}
+
+#[test]
+fn several_loops_fill_one_tensor() {
+    for gpu_model in ["mi300x", "mi355x"] {
+        check_shared_by_loops(&target(gpu_model));
+    }
+}
+
+#[test]
+fn alternatives_are_listed_with_reasons() {
+    check_alternatives(&target("mi300x"));
+}
+
+/// Checks that the code has the copies and accesses that the derivation states.
+#[test]
+fn stated_accesses_are_emitted() {
+    check_stated_accesses(&target("mi300x"), accesses_of_assembly);
+}
+
+/// Counts the asynchronous copies, and the other accesses of LDS, in assembly; `ds_read2` and `ds_write2` count twice.
+fn accesses_of_assembly(assembly: &str) -> [InstructionCounts; 2] {
+    let [mut copies, mut others] = [InstructionCounts::new(), InstructionCounts::new()];
+    for mnemonic in assembly.lines().filter_map(|line| line.split_whitespace().next()) {
+        if mnemonic.starts_with("global_load_lds_") {
+            *copies.entry(mnemonic.to_owned()).or_default() += 1;
+        } else if let Some(form) = mnemonic.strip_prefix("ds_read") {
+            count_lds(&mut others, "load", form);
+        } else if let Some(form) = mnemonic.strip_prefix("ds_write") {
+            count_lds(&mut others, "store", form);
+        }
+    }
+    [copies, others]
+}
+
+/// Counts an LDS access of the form `_b128`, `2_b64`, `2st64_b32`, `_u16_d16` or `_b8_d16_hi`.
+fn count_lds(counts: &mut InstructionCounts, direction: &str, form: &str) {
+    let times = if form.starts_with('2') { 2 } else { 1 };
+    let bits = form.split('_').filter_map(|part| part.strip_prefix(['b', 'u', 'i'])?.parse::<u64>().ok()).next();
+    // `ds_read_b64_tr_b16` and its like are instructions with names of their own.
+    if let Some(bits) = bits.filter(|_| !form.contains("_tr_")) {
+        *counts.entry(format!("{direction} {bits}")).or_default() += times;
+    } else {
+        *counts.entry(format!("ds_read{form}")).or_default() += 1;
+    }
 }

@@ -3,6 +3,7 @@
 mod block_reads;
 mod clusters;
 mod dots;
+mod explicit;
 mod families;
 mod instructions;
 mod no_driver;

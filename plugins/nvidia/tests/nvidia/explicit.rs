@@ -8,6 +8,8 @@ use tilewright_vendor_testkit::explicit::MIXED;
 use tilewright_vendor_testkit::explicit::PACKED;
 use tilewright_vendor_testkit::explicit::PROGRAMS;
 use tilewright_vendor_testkit::explicit::case;
+use tilewright_vendor_testkit::explicit::check_shared_by_loops;
+use tilewright_vendor_testkit::explicit::claims::{InstructionCounts, check_alternatives, check_stated_accesses};
 use tilewright_vendor_testkit::explicit::derived;
 use tilewright_vendor_testkit::explicit::executed;
 use tilewright_vendor_testkit::explicit::is_inside;
@@ -384,4 +386,57 @@ fn usual_tiles_have_the_choices_of_an_expert() {
         assert!(derivation.loops[0].stages > 1 || derivation.prediction.resident > 1, "{derivation}");
     }
     kept("tiles-nvidia", &tiles_table(&[("a100", &a100), ("h100", &h100)]));
+}
+
+/// Checks that two loops which fill one tensor are pipelined, on h100 by bulk tensor copies if tiles are known to lie
+/// within rows.
+#[test]
+fn several_loops_fill_one_tensor() {
+    for gpu_model in ["a100", "h100"] {
+        let [parts, repeated] = check_shared_by_loops(&target(gpu_model));
+        for solved in [&parts, &repeated] {
+            assert!(solved.derivation.loops.iter().all(|of| of.stages > 1), "{}", solved.derivation);
+        }
+        let bulk = repeated.derivation.loops.iter().map(|of| of.tensor_copies).collect::<Vec<_>>();
+        assert_eq!(bulk, [gpu_model == "h100"; 2], "{}", repeated.derivation);
+    }
+}
+
+#[test]
+fn alternatives_are_listed_with_reasons() {
+    for gpu_model in ["a100", "h100"] {
+        check_alternatives(&target(gpu_model));
+    }
+}
+
+/// Checks that the code has the copies and accesses that the derivation states.
+#[test]
+fn stated_accesses_are_emitted() {
+    for gpu_model in ["a100", "h100", "rtx4090"] {
+        check_stated_accesses(&target(gpu_model), accesses_of_ptx);
+    }
+}
+
+/// Counts the asynchronous copies, and the other accesses of shared memory, in PTX.
+fn accesses_of_ptx(ptx: &str) -> [InstructionCounts; 2] {
+    let [mut copies, mut others] = [InstructionCounts::new(), InstructionCounts::new()];
+    for line in ptx.lines() {
+        let line = line.trim_start();
+        let line = if line.starts_with('@') { line.split_once(' ').map_or(line, |(_, rest)| rest) } else { line };
+        let line = line.trim_start();
+        let Some(mnemonic) = line.split_whitespace().next() else { continue };
+        if mnemonic.starts_with("cp.async.c") && mnemonic.contains(".shared.global") {
+            let bytes = line.rsplit("], ").next().unwrap_or_default();
+            let bytes = bytes.split([',', ';']).next().unwrap_or_default();
+            *copies.entry(format!("{mnemonic}.{bytes}")).or_default() += 1;
+        } else if mnemonic.starts_with("ldmatrix") || mnemonic.starts_with("stmatrix") {
+            *others.entry(mnemonic.to_owned()).or_default() += 1;
+        } else if let Some((direction @ ("ld" | "st"), form)) = mnemonic.split_once(".shared") {
+            let vector = [2, 4].into_iter().find(|count| form.contains(&format!(".v{count}."))).unwrap_or(1);
+            let bits: u64 = form.rsplit('.').next().and_then(|ty| ty[1..].parse().ok()).unwrap_or(0);
+            let direction = if direction == "ld" { "load" } else { "store" };
+            *others.entry(format!("{direction} {}", vector * bits)).or_default() += 1;
+        }
+    }
+    [copies, others]
 }

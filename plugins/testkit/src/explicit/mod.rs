@@ -1,8 +1,10 @@
 //! Checks of the conformance suite's explicit-memory programs, which state the memory space of each tile: synthesis
 //! finds layouts, the kernels are emulated, and the results are listed in a table.
 
+pub mod claims;
 pub mod pinned;
 pub mod ranked;
+mod shared_by_loops;
 mod table;
 pub mod tiles;
 
@@ -14,6 +16,7 @@ use tilewright_assign::synthesis::{Derivation, SynthesisOptions};
 use tilewright_emulator::RunReport;
 use tilewright_verify::case::ProgramCase;
 
+pub use shared_by_loops::check_shared_by_loops;
 pub use table::table;
 
 /// Names of the explicit-memory programs in the conformance suite.
@@ -147,7 +150,8 @@ pub fn pruning_changes_nothing(gpu_model: &str, target: &dyn Target) -> usize {
         }
         let pruned = of(true);
         assert!(pruned.search.leaves <= exhaustive.search.leaves, "{name} on {gpu_model}");
-        let found = Derivation { search: exhaustive.search, ..pruned };
+        let (search, alternatives) = (exhaustive.search, exhaustive.alternatives.clone());
+        let found = Derivation { search, alternatives, ..pruned };
         assert_eq!(found, exhaustive, "{name} on {gpu_model}");
         compared += 1;
     }

@@ -3,6 +3,7 @@
 use super::occupancy::stats;
 use super::{ModelBlock, ModelError, ModelStep, Occupancy, Pipelining, StepWork};
 use serde::Serialize;
+use std::fmt;
 use tilewright_plan::cost::{CACHE_RATIO, DEVICE_MEMORY_SHARE, REQUEST_BYTES};
 use tilewright_plan::movement::LINE_BYTES;
 use tilewright_target::{TargetDescription, Throughput};
@@ -35,11 +36,61 @@ impl Pipes {
     }
 }
 
+/// Cycles for which a launch keeps each resource of a compute unit busy. The greatest is hidden by nothing; of each
+/// other, a sixteenth adds to the time of the launch.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct LaunchCycles {
+    /// Cycles that the compute unit takes to issue the instructions of all its blocks.
+    pub issue: f64,
+    /// Cycles for which its blocks occupy the shared-memory pipe.
+    pub shared: f64,
+    /// Cycles for which its blocks occupy the matrix units.
+    pub matrix: f64,
+    /// Cycles of its share of the transfers to and from global memory.
+    pub global: f64,
+    /// Cycles of latency of its blocks, divided by the number of resident blocks.
+    pub latency: f64,
+}
+
+impl LaunchCycles {
+    fn by_name(&self) -> [(&'static str, f64); 5] {
+        [
+            ("issue", self.issue),
+            ("shared memory", self.shared),
+            ("matrix units", self.matrix),
+            ("global memory", self.global),
+            ("latency", self.latency),
+        ]
+    }
+
+    /// Returns the bottleneck: the name of the resource that is busy longest.
+    fn bottleneck(&self) -> &'static str {
+        let first = ("issue", 0.0);
+        self.by_name().into_iter().fold(first, |most, time| if time.1 > most.1 { time } else { most }).0
+    }
+
+    /// Returns the cycles that each resource contributes to the time of the launch; their sum is that time.
+    #[must_use]
+    pub fn shares(&self) -> [(&'static str, f64); 5] {
+        let bottleneck = self.bottleneck();
+        self.by_name().map(|(name, cycles)| (name, if name == bottleneck { cycles } else { NOT_HIDDEN * cycles }))
+    }
+}
+
+impl fmt::Display for LaunchCycles {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let each = self.by_name().map(|(name, cycles)| format!("{name} {cycles:.0}"));
+        f.write_str(&each.join(", "))
+    }
+}
+
 /// The predicted time of a launch.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Prediction {
     /// Cycles until the compute unit that is busy longest has finished.
     pub cycles: f64,
+    /// Cycles for which the launch keeps each resource busy.
+    pub launch: LaunchCycles,
     /// The number of blocks that are resident together on a compute unit, and the limiting resource.
     pub resident: Occupancy,
     /// Cycles for which one block occupies each pipe.
@@ -69,17 +120,17 @@ pub fn predict(block: &ModelBlock, target: &TargetDescription) -> Result<Predict
     // All compute units share the last-level cache and device memory, so blocks of an incomplete last round get more of
     // them.
     let transfers = block.blocks as f64 / units as f64 * spent.pipes.global;
-    let times = [
-        ("issue", of_unit(spent.pipes.issue)),
-        ("shared memory", of_unit(spent.pipes.shared)),
-        ("matrix units", of_unit(spent.pipes.matrix)),
-        ("global memory", transfers.max(memory_cycles(block, stats))),
-        ("latency", rounds as f64 * latency),
-    ];
-    let (bound_by, busiest) =
-        times.into_iter().fold(("issue", 0.0), |most, time| if time.1 > most.1 { time } else { most });
-    let others = times.iter().map(|(_, cycles)| cycles).sum::<f64>() - busiest;
-    Ok(Prediction { cycles: busiest + NOT_HIDDEN * others, resident, pipes: spent.pipes, latency, bound_by })
+    let launch = LaunchCycles {
+        issue: of_unit(spent.pipes.issue),
+        shared: of_unit(spent.pipes.shared),
+        matrix: of_unit(spent.pipes.matrix),
+        global: transfers.max(memory_cycles(block, stats)),
+        latency: rounds as f64 * latency,
+    };
+    let times = launch.by_name().map(|(_, cycles)| cycles);
+    let busiest = times.into_iter().fold(0.0, f64::max);
+    let cycles = busiest + NOT_HIDDEN * (times.iter().sum::<f64>() - busiest);
+    Ok(Prediction { cycles, launch, resident, pipes: spent.pipes, latency, bound_by: launch.bottleneck() })
 }
 
 /// Returns the cycles that device memory takes to transfer the distinct bytes of a launch to all compute units; zero if

@@ -88,26 +88,42 @@ fn find_prefetch_slice(body: &Body, block: Block, copies: &[Op]) -> Result<Vec<O
     Ok(body.ops(block).iter().copied().filter(|op| ops.contains(op) || copies.contains(op)).collect())
 }
 
-/// Checks that the tensors `filled` are used only in the loop body `block`, and that exactly one copy fills each
-/// tensor, before all other uses of it.
+/// Checks that no tile in the tensors `filled` outlives an iteration of the loop body `block`: exactly one copy fills
+/// each tensor, before all other uses of it, and all uses of it outside of the loop are in other loops that fill it
+/// first.
 fn used_here(body: &Body, block: Block, copies: &[Op], filled: &[Value]) -> Result<(), String> {
-    let distinct: BTreeSet<Value> = filled.iter().copied().collect();
-    if distinct.len() < filled.len() {
-        return Err("a tensor is filled by several copies".to_owned());
-    }
-    let within: BTreeSet<Op> = body.ops(block).iter().flat_map(|op| body.walk_op(*op)).collect();
-    for op in body.walk(body.root()) {
-        let uses = body.op(op).operands.iter().any(|operand| distinct.contains(operand));
-        if uses && !within.contains(&op) {
-            return Err("a tensor that it fills is used outside of it".to_owned());
+    let within = ops_within(body, block);
+    for (copy, &value) in copies.iter().zip(filled) {
+        if within.iter().filter(|op| fills(body, **op) == Some(value)).count() > 1 {
+            return Err("a tensor is filled by several copies".to_owned());
         }
-    }
-    for (copy, value) in copies.iter().zip(filled) {
-        let first =
-            body.ops(block).iter().find(|op| body.walk_op(**op).iter().any(|op| body.op(*op).operands.contains(value)));
-        if first != Some(copy) {
+        if first_use(body, block, value) != Some(*copy) {
             return Err("a tensor is used before it is filled".to_owned());
+        }
+        let elsewhere = ops_of_loops_that_fill(body, value).filter(|ops| ops.is_disjoint(&within)).flatten();
+        let allowed: BTreeSet<Op> = within.iter().copied().chain(elsewhere).collect();
+        let uses = |op: &Op| body.op(*op).operands.contains(&value);
+        if body.walk(body.root()).iter().any(|op| uses(op) && !allowed.contains(op)) {
+            return Err("a tensor that it fills is used outside of the loops that fill it".to_owned());
         }
     }
     Ok(())
+}
+
+/// The operations within each loop whose body fills the tensor `value` before all other uses of it.
+fn ops_of_loops_that_fill(body: &Body, value: Value) -> impl Iterator<Item = BTreeSet<Op>> {
+    let loops = body.walk(body.root()).into_iter().filter(|op| body.op(*op).name() == scf::FOR);
+    let blocks = loops.filter_map(|op| body.blocks(*body.op(op).regions.first()?).first().copied());
+    let fills_first = move |block: &Block| first_use(body, *block, value).and_then(|op| fills(body, op)) == Some(value);
+    blocks.filter(fills_first).map(|block| ops_within(body, block))
+}
+
+/// The first operation of a block that uses a value, itself or in its regions.
+fn first_use(body: &Body, block: Block, value: Value) -> Option<Op> {
+    let uses = |op: &Op| body.walk_op(*op).iter().any(|op| body.op(*op).operands.contains(&value));
+    body.ops(block).iter().copied().find(uses)
+}
+
+fn ops_within(body: &Body, block: Block) -> BTreeSet<Op> {
+    body.ops(block).iter().flat_map(|op| body.walk_op(*op)).collect()
 }

@@ -18,7 +18,7 @@ use crate::{Attribute, Function, Op, TileViolation, Value, Values};
 
 /// The number of buffers of each tensor in shared memory, by its operation, as chosen for the loop that fills it.
 ///
-/// The error is at a loop that cannot have the chosen number, or at a tensor that two loops fill.
+/// The error is at a loop that cannot have the chosen number, or at a tensor that loops with different numbers fill.
 pub(super) fn buffer_counts(function: &Function, choices: &Choices) -> Result<HashMap<Op, u32>, TileViolation> {
     let mut buffers = HashMap::new();
     for of in loops(function) {
@@ -43,8 +43,9 @@ pub(super) fn buffer_counts(function: &Function, choices: &Choices) -> Result<Ha
             return Err(violation_of(function, of.op, message));
         }
         for tensor in of.tensors {
-            if buffers.insert(tensor, choices.buffers(of.op).unwrap_or(count)).is_some() {
-                return Err(violation_of(function, tensor, "two loops fill it"));
+            let count = choices.buffers(of.op).unwrap_or(count);
+            if buffers.insert(tensor, count).is_some_and(|other| other != count) {
+                return Err(violation_of(function, tensor, "the loops that fill it have different numbers of buffers"));
             }
         }
     }

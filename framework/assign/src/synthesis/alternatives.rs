@@ -1,0 +1,96 @@
+//! The alternatives of a search: the complete choices that were tried and not taken, each with its predicted time and
+//! the reason.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use super::model::LaunchCycles;
+use super::{PredictionLine, SynthesisError};
+
+/// Max number of alternatives that a derivation lists.
+const MOST: usize = 10;
+
+/// Complete choices (a leaf of the search) that were tried and not taken.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Alternative {
+    /// The choices by which it differs from the program that was taken: instructions, stages, layouts, copies.
+    pub choices: Vec<String>,
+    /// The predicted performance; `None` if the choices have no solution.
+    pub prediction: Option<PredictionLine>,
+    /// The reason why it was not taken.
+    pub reason: String,
+}
+
+impl fmt::Display for Alternative {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.prediction {
+            Some(prediction) => writeln!(f, "{:.0} cycles, {}: {}", prediction.cycles, prediction.launch, self.reason)?,
+            None => writeln!(f, "no solution: {}", self.reason)?,
+        }
+        self.choices.iter().try_for_each(|choice| writeln!(f, "    {choice}"))
+    }
+}
+
+/// The leaves (complete choices) that a search has tried: their choices as text, and the prediction or the error.
+#[derive(Default)]
+pub(super) struct Tried(Vec<(Vec<String>, Result<PredictionLine, String>)>);
+
+impl Tried {
+    /// Adds a leaf with its choices.
+    pub(super) fn add(&mut self, choices: Vec<String>, outcome: Result<&PredictionLine, &SynthesisError>) {
+        let outcome = outcome.cloned().map_err(|error| error.to_string());
+        if !self.0.iter().any(|(known, other)| *known == choices && *other == outcome) {
+            self.0.push((choices, outcome));
+        }
+    }
+
+    /// Returns the best alternatives to the leaf with the choices `taken`, the fastest first, and after them those
+    /// without a solution.
+    pub(super) fn into_alternatives(mut self, taken: &[String], best: &PredictionLine) -> Vec<Alternative> {
+        self.0.retain(|(choices, _)| choices != taken);
+        self.0.sort_by(|(_, left), (_, right)| cycles(left).total_cmp(&cycles(right)));
+        let differing = |choices: Vec<String>| {
+            let mut rest = taken.to_vec();
+            let is_new = |choice: &String| {
+                let known = rest.iter().position(|other| other == choice);
+                known.map(|at| rest.swap_remove(at)).is_none()
+            };
+            choices.into_iter().filter(is_new).collect()
+        };
+        let alternative = |(choices, outcome): (Vec<String>, Result<PredictionLine, String>)| match outcome {
+            Ok(prediction) => Alternative {
+                choices: differing(choices),
+                reason: reason(&prediction, best),
+                prediction: Some(prediction),
+            },
+            Err(reason) => Alternative { choices: differing(choices), prediction: None, reason },
+        };
+        self.0.into_iter().take(MOST).map(alternative).collect()
+    }
+}
+
+/// The predicted cycles of a leaf, by which leaves are ordered; infinite without a solution.
+fn cycles(outcome: &Result<PredictionLine, String>) -> f64 {
+    outcome.as_ref().map_or(f64::INFINITY, |prediction| prediction.cycles)
+}
+
+/// Returns the reason why a leaf was not taken: the resource that adds most to its time, and the number of resident
+/// blocks if it is lower.
+fn reason(prediction: &PredictionLine, best: &PredictionLine) -> String {
+    let more = prediction.cycles - best.cycles;
+    if more < 0.0 {
+        return "the program requests another".to_owned();
+    }
+    if more == 0.0 {
+        return "as fast as the one taken, and tried later".to_owned();
+    }
+    let shares = |prediction: &PredictionLine| LaunchCycles::shares(&prediction.launch);
+    let differences = shares(prediction).into_iter().zip(shares(best)).map(|((name, a), (_, b))| (name, a - b));
+    let (name, most) = differences.fold(("", 0.0), |most, next| if next.1 > most.1 { next } else { most });
+    let resident = match prediction.resident < best.resident {
+        true => format!("; {} blocks are resident, limited by {}", prediction.resident, prediction.limited_by),
+        false => String::new(),
+    };
+    format!("{:.1} % slower, mainly by {most:.0} cycles of {name}{resident}", 100.0 * more / best.cycles.max(1.0))
+}
