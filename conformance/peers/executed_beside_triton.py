@@ -51,7 +51,7 @@ INSTRUCTIONS = (
     "integer",
 )
 # An instruction in the text of PTX, with its guard.
-PTX_INSTRUCTION = re.compile(r"^\s*(?:@!?%\w+\s+)?[a-z][\w.:]*\s[^;{]*;|^\s*ret;", re.MULTILINE)
+PTX_INSTRUCTION = re.compile(r"^\s*\{?\s*(?:@!?%?\w+\s+)?[a-z][\w.:]*(?:\s[^;]*)?;", re.MULTILINE)
 # The counts that are committed.
 RECORDED = ("issued", "sectors", "wavefronts", "global", "shared", "shuffle", "barrier", "matrix", "matrix_work")
 

@@ -17,6 +17,16 @@ pub struct LaunchConfig<'a> {
     pub warps: u32,
 }
 
+impl LaunchConfig<'_> {
+    /// Returns the number of registers that a lane can have if all warps of the block have as many.
+    pub(crate) fn registers_per_lane(&self) -> u64 {
+        let limits = &self.context.target.limits;
+        let each = self.context.registers.unwrap_or(limits.registers_per_lane);
+        let lanes = u64::from(self.lanes) * u64::from(self.warps);
+        u64::from(each).min(u64::from(limits.registers_per_block) / lanes.max(1))
+    }
+}
+
 impl std::fmt::Debug for LaunchConfig<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("LaunchConfig")

@@ -13,11 +13,13 @@ use super::interner::LayoutId;
 use super::local_search::{Suggested, improve, suggestions, sweeps};
 use super::moves::MIN_GAIN;
 use super::state::{Change, State};
+use super::synthesis::registers::BESIDE;
 use super::{EngineError, LOOP_WEIGHT, LaunchConfig};
+use tilewright_layout::Dim;
 use tilewright_plan::mma::{MmaError, MmaProblem, mma_alternatives};
 use tilewright_target::Direction;
 use tilewright_tile::op_attrs::{INSTRUCTION, PENDING, WARPS_ALONG_M};
-use tilewright_tile::{Attributes, Body, Function, Op};
+use tilewright_tile::{Attributes, Body, Function, Op, Value};
 
 /// Max number of alternative plans that are tried for a dot.
 const MOST: usize = 8;
@@ -109,7 +111,8 @@ fn find_best_alternative(
     let weight = of.nodes.iter().flatten().map(|&node| state.graph.nodes[node].weight).fold(1.0, f64::max);
     let dot_price = |dot_plan: &DotPlan| weight * dot_plan.plan.issue_cycles();
     let before = (state.total(), dot_price(&of.dot_plan));
-    let waiting = waits(state);
+    let (waiting, most_live) =
+        (waits(state), live_registers(state).max(config.registers_per_lane().saturating_sub(BESIDE)));
     let mut best = None;
     let mut lowest = before;
     for problem in mma_alternatives(&plan.problem, plan, MOST, config.context).map_err(wrong)? {
@@ -124,8 +127,8 @@ fn find_best_alternative(
         let after = (tried.total(), dot_price(&dot_plan));
         // The cost without the dots must not rise, so that the total does not exceed the total of propagation, before
         // the local search.
-        let waits_no_longer = waits(&tried) <= waiting;
-        if waits_no_longer && after.0 <= before.0 && after.0 + after.1 < lowest.0 + lowest.1 - MIN_GAIN {
+        let is_feasible = waits(&tried) <= waiting && live_registers(&tried) <= most_live;
+        if is_feasible && after.0 <= before.0 && after.0 + after.1 < lowest.0 + lowest.1 - MIN_GAIN {
             lowest = after;
             best = Some((attributes, tried.keys));
         }
@@ -201,6 +204,34 @@ fn is_narrow(state: &State<'_, '_>, nodes: &[usize], suggested: &Suggested) -> b
         let is_access = matches!(node_info.kind, Kind::Access(_));
         is_access && others.any(|&other| price(other) + MIN_GAIN < price(state.keys[node]))
     })
+}
+
+/// Returns the number of 32-bit registers of a lane that a loop with dots takes at once: values from before the loop, in
+/// the layouts that the loop requires, the accumulators of its dots, and the operands that one dot multiplies at a
+/// time. If a lane has fewer, the loop spills and reloads values in each iteration, which no operation's cost includes.
+fn live_registers(state: &State<'_, '_>) -> u64 {
+    let graph = state.graph;
+    let registers = |layout: LayoutId, bits: u32| {
+        (u64::from(bits) << graph.interner.get(layout).in_bits(Dim::REGISTER)).div_ceil(32)
+    };
+    let is_repeated = |node: usize| graph.nodes[node].weight >= LOOP_WEIGHT as f64;
+    let mut live: BTreeSet<(Value, LayoutId)> = BTreeSet::new();
+    for (node, node_info) in graph.nodes.iter().enumerate().filter(|&(node, _)| is_repeated(node)) {
+        let outer = node_info.ins.iter().filter(|end| {
+            let is_tensor = matches!(graph.roles[end.value.index()], Role::Of(..));
+            is_tensor && graph.weights[end.value.index()] < node_info.weight
+        });
+        live.extend(outer.filter_map(|end| Some((end.value, state.at(node, end.transfer)?))));
+    }
+    let (mut accumulators, mut operands) = (0, 0);
+    for dot in &graph.dots {
+        let Some(node) = dot.nodes[2].filter(|&node| is_repeated(node)) else { continue };
+        let accumulator = registers(state.keys[node], 32);
+        accumulators += accumulator;
+        operands = operands.max(dot.dot_plan.plan.cost.registers.saturating_sub(accumulator));
+    }
+    let outer: u64 = live.iter().map(|&(value, layout)| registers(layout, graph.bits[value.index()])).sum();
+    outer + accumulators + operands
 }
 
 /// Returns the number of loads in loops, weighted by executions, that software pipelining ([`super::stages`]) cannot

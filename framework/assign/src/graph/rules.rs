@@ -4,10 +4,10 @@ use super::build::Builder;
 use super::kind::Access;
 use super::transfers::ReshapeTransfers;
 use super::{DotNodes, Kind, RequiredLayout};
-use crate::EngineError;
 use crate::dot_plan::OPERANDS;
 use crate::layouts::LayoutTransfer;
 use crate::memory::{descriptor_tensor, elements_in_bounds_together, moved_bits};
+use crate::{EngineError, LOOP_WEIGHT};
 use tilewright_target::{Direction, Operand};
 use tilewright_tile::op::name::{tt, ttg, tw};
 use tilewright_tile::{Attribute, Op, Operation, Value};
@@ -120,7 +120,7 @@ impl Builder<'_, '_> {
         let Some(tensor) = tensor.filter(|value| self.is_tensor(*value)) else { return Ok(()) };
         let is_load = !operation.results.is_empty();
         let direction = if is_load { Direction::Load } else { Direction::Store };
-        let named = descriptor_tensor(self.body.ty(tensor), self.together(op));
+        let named = descriptor_tensor(self.body.ty(tensor), self.together(op, weight));
         let kind = named.map_or(Kind::Nothing, |named| Kind::Access(Access { named, direction }));
         let node = self.node(kind, Some(op), weight, self.shape(tensor));
         for (operand, value) in operation.operands.iter().enumerate() {
@@ -136,17 +136,16 @@ impl Builder<'_, '_> {
     }
 
     /// Returns the max number of consecutive elements that one access through the operation's tensor descriptor covers:
-    /// 1 for `tt.descriptor_reduce`. If the target has no bulk tensor copies, an access of `tt.descriptor_load` or
-    /// `tt.descriptor_store` covers only elements that are all in bounds or all out of bounds. All other accesses are
-    /// unlimited (`u64::MAX`).
-    fn together(&self, op: Op) -> u64 {
+    /// 1 for `tt.descriptor_reduce`. A load in a loop can be prefetched by bulk tensor copies if the target has these,
+    /// so it is unlimited (`u64::MAX`). All other loads and stores are plain accesses of elements that are all in bounds
+    /// or all out of bounds.
+    fn together(&self, op: Op, weight: f64) -> u64 {
         let is_box = |operand: &Operand| matches!(operand, Operand::Box(_));
-        let rows = self.config.context.instructions;
+        let has_bulk_copies = || self.config.context.instructions.iter().any(|row| row.operands.iter().any(is_box));
         match self.body.op(op).name() {
             tt::DESCRIPTOR_REDUCE => 1,
-            tt::DESCRIPTOR_LOAD | tt::DESCRIPTOR_STORE if !rows.iter().any(|row| row.operands.iter().any(is_box)) => {
-                elements_in_bounds_together(self.body, self.axis_info, op)
-            }
+            tt::DESCRIPTOR_LOAD if weight >= LOOP_WEIGHT as f64 && has_bulk_copies() => u64::MAX,
+            tt::DESCRIPTOR_LOAD | tt::DESCRIPTOR_STORE => elements_in_bounds_together(self.body, self.axis_info, op),
             _ => u64::MAX,
         }
     }

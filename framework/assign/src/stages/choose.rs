@@ -22,11 +22,8 @@ impl BlockResources {
     /// Returns the resources of a block that remain for prefetching if the program uses `live` registers of a lane and
     /// no shared memory.
     pub fn of(config: &LaunchConfig<'_>, live: u64) -> Self {
-        let limits = &config.context.target.limits;
-        let lanes = u64::from(config.lanes * config.warps).max(1);
-        let each = config.context.registers.unwrap_or(limits.registers_per_lane);
-        let most = u64::from(each).min(u64::from(limits.registers_per_block) / lanes);
-        Self { bytes: u64::from(config.context.target.shared.bytes), registers: most.saturating_sub(live) }
+        let registers = config.registers_per_lane().saturating_sub(live);
+        Self { bytes: u64::from(config.context.target.shared.bytes), registers }
     }
 }
 

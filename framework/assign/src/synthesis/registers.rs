@@ -12,7 +12,7 @@ use tilewright_tile::op::name::tt;
 use tilewright_tile::{Body, Op, Region, TileType, Value, ValueOrigin};
 
 /// Assumed number of 32-bit registers of a lane for addresses, counters and other values that are no tensors.
-const BESIDE: u64 = 24;
+pub(crate) const BESIDE: u64 = 24;
 
 /// The register pressure of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -83,6 +83,42 @@ fn an_accumulator_is_the_next_operand_without_a_conversion() {
     }
 }
 
+/// Checks that an operand that all iterations of a loop multiply leaves registers for the loop's other values. A tile of
+/// 128 x 128 `f16` takes 256 registers of a lane if all warps are along N, and 32 if all are along M.
+#[test]
+fn operands_from_before_a_loop_leave_registers_for_its_accumulators() {
+    let text = include_str!("../data/attention.ttir");
+    let module = tile::text::parse(text, &Dialects::neutral()).unwrap();
+    let assigned = assigned(&target("a100"), 8, &module).unwrap();
+    assert!(assigned.report.functions[0].conversions.iter().all(|left| left.value != "%scores"), "{}", assigned.report);
+    let warps = dot_attributes(&assigned.module).get(WARPS_ALONG).cloned();
+    let is_along_m = |warps| warps == Attribute::Array(TileType::integer(64), vec![8, 1]);
+    assert!(warps.is_none_or(is_along_m), "{}", assigned.report);
+}
+
+/// Checks that plain accesses through a descriptor whose size is unknown are coalesced element by element, also on a
+/// target with bulk tensor copies: lanes are along the last axis.
+#[test]
+fn accesses_through_descriptors_are_as_narrow_as_the_tensor_allows() {
+    let text = "module {
+  tt.func public @f(%x: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %y: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %size: i32) {
+    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i64
+    %pitch = arith.extsi %size : i32 to i64
+    %from = tt.make_tensor_descriptor %x, [%size, %size], [%pitch, %one] : <f16>, <32x32xf16>
+    %to = tt.make_tensor_descriptor %y, [%size, %size], [%pitch, %one] : <f16>, <32x32xf16>
+    %tile = tt.descriptor_load %from[%zero, %zero] : !tt.tensordesc<32x32xf16> -> tensor<32x32xf16>
+    tt.descriptor_store %to[%zero, %zero], %tile : !tt.tensordesc<32x32xf16>, tensor<32x32xf16>
+    tt.return
+  }
+}";
+    let module = tile::text::parse(text, &Dialects::neutral()).unwrap();
+    for name in ["h100", "a100"] {
+        let report = assigned(&target(name), 4, &module).unwrap().report.to_string();
+        assert!(report.contains("sizePerThread = [1, 1], threadsPerWarp = [1, 32]"), "{name}: {report}");
+    }
+}
+
 /// Returns a program with a dot of 32 x 32 tiles of `f16`, which has these attributes.
 fn small_dot(attributes: &str) -> TileModule {
     let body = format!(
