@@ -11,7 +11,7 @@ use super::stop::Stop;
 use super::suite::Suite;
 use crate::suggest::{did_you_mean, suggestion};
 use crate::{Context, Filter, FilterError, Group, KnownAnswers, Targets, list};
-use tilewright_target::nearest;
+use tilewright_target::CatalogueError;
 
 /// For each target, the names of the chosen cases, sorted.
 pub(super) type Chosen = BTreeMap<String, Vec<String>>;
@@ -160,9 +160,6 @@ pub(super) fn chosen_targets(targets: &dyn Targets, requested: &[String]) -> Res
     }
     match requested.iter().find(|name| !known.contains(name)) {
         None => Ok(requested.to_vec()),
-        Some(name) => {
-            let near = did_you_mean(nearest(name, known.iter().map(String::as_str)));
-            Err(Stop::usage(format!("unknown target `{name}`; known are {}{near}", known.join(", "))))
-        }
+        Some(name) => Err(Stop::usage(CatalogueError::Unknown { name: name.clone(), known }.to_string())),
     }
 }

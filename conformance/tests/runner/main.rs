@@ -235,8 +235,7 @@ fn failures_exit_with_1() {
 fn a_wrong_command_line_exits_with_2() {
     let wrong = [
         ("", "which target?"),
-        ("--target tyo", "unknown target `tyo`; known are absent, mortal, toy, twin"),
-        ("--target tyo", "did you mean `toy`?"),
+        ("--target tyo", "unknown target `tyo` (did you mean `toy`?); known are absent, mortal, toy, twin"),
         ("--target toy deeds/no-such-case", "no case matches `deeds/no-such-case`"),
         ("--target toy deeds/compnay/1-spoils", "did you mean `deeds/company`?"),
         ("--target toy *layuot*", "did you mean `layout`?"),

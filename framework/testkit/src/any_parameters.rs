@@ -44,6 +44,18 @@ pub struct Signature {
     pub parents: &'static [Signature],
 }
 
+impl Signature {
+    /// Creates the signature of a family without a parent layout.
+    pub const fn new(name: &'static str, parameters: &'static [(&'static str, Kind)]) -> Self {
+        Self { name, parameters, parents: &[] }
+    }
+
+    /// Returns the signature with the allowed families of a parent layout.
+    pub const fn with_parents(self, parents: &'static [Signature]) -> Self {
+        Self { parents, ..self }
+    }
+}
+
 /// Generates random requests: a spec (name and parameters) of one of the layout families, and a tensor shape.
 pub fn any_family_request(families: &'static [Signature]) -> impl Strategy<Value = (FamilySpec, Vec<u64>)> {
     let size =

@@ -1,6 +1,23 @@
 //! Checks of layout families' parameters, by texts that are valid or must be rejected.
 
 use crate::prelude::*;
+use tilewright_testkit::any_parameters::{self, Signature};
+
+/// Checks that none of `count` random requests for a vendor's families panics, and that the layouts are surjective.
+pub fn check_random_parameters(count: u32, signatures: &'static [Signature], families: &dyn Families) {
+    let set = FamilySet::new(vec![&Neutral, families]);
+    any_parameters::check_random_requests(count, signatures, &set, |layout| assert!(layout.linear().is_surjective()));
+}
+
+/// Checks that each text is no layout for a tensor of this shape, and that the error names the parameter and contains
+/// the expected words.
+#[track_caller]
+pub fn check_errors_name_parameter(families: &dyn Families, shape: &[u64], texts: &[(String, &str, &str)]) {
+    for (text, parameter, expected) in texts {
+        let message = refusal(families, text, shape);
+        assert!(message.contains(&format!("`{parameter}`")) && message.contains(expected), "{text}: {message}");
+    }
+}
 
 /// Returns the families' error for a text that is not a valid layout for a tensor of this shape; panics if it is valid.
 #[track_caller]

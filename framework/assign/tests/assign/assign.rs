@@ -38,7 +38,7 @@ fn config(target: &TargetDescription, warps: u32) -> LaunchConfig<'_> {
     LaunchConfig { context: PlanContext::new(target), families: &Neutral, lanes: target.lanes.default, warps }
 }
 
-fn module(program: &str) -> TileModule {
+pub fn module(program: &str) -> TileModule {
     let module = text::parse(program, &Dialects::neutral()).unwrap_or_else(|error| panic!("{program}\n{error}"));
     verify(&module).unwrap_or_else(|violation| panic!("{}", violation.in_text(program)));
     module

@@ -2,6 +2,7 @@
 //! single access, and rematerialization.
 #![allow(clippy::unwrap_used)]
 
+use crate::assign::module;
 use tilewright_vendor_testkit::assigned;
 
 use assigned::check_assigned;
@@ -11,8 +12,7 @@ use tilewright_layout::families::Neutral;
 use tilewright_layout::parse_spec;
 use tilewright_plan::movement::PlanContext;
 use tilewright_target::TargetDescription;
-use tilewright_tile::op::Dialects;
-use tilewright_tile::{Body, LayoutName, TileModule, Value, text, verify};
+use tilewright_tile::{Body, LayoutName, TileModule, Value};
 
 /// Layouts of four warps: in `ROWS` each lane has eight neighbours of a row, in `COLUMNS` a warp has 32 elements of a
 /// column.
@@ -27,12 +27,6 @@ fn target() -> TargetDescription {
 
 fn config(target: &TargetDescription) -> LaunchConfig<'_> {
     LaunchConfig { context: PlanContext::new(target), families: &Neutral, lanes: 32, warps: 4 }
-}
-
-fn module(program: &str) -> TileModule {
-    let module = text::parse(program, &Dialects::neutral()).unwrap_or_else(|error| panic!("{program}\n{error}"));
-    verify(&module).unwrap_or_else(|violation| panic!("{}", violation.in_text(program)));
-    module
 }
 
 /// Assigns layouts and checks that the program is otherwise unchanged.

@@ -1,6 +1,7 @@
 //! Laws across operations of the layout algebra: identities, inverses, and composition with direct sums, notations and
 //! the bridge to CuTe.
 
+use crate::laws::between;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use tilewright_layout::cute::{from_tensor_layout, to_distributed, to_memory};
@@ -14,14 +15,6 @@ fn space(dims: &[(Dim, u32)]) -> Space {
     let mut space = Space::default();
     dims.iter().for_each(|&(dim, bits)| space.push(dim, bits).expect("few bits"));
     space
-}
-
-fn between(ins: Space, outs: Space) -> impl Strategy<Value = LinearLayout> {
-    let mask = (1u64 << outs.bits()) - 1;
-    vec(any::<u64>(), ins.bits() as usize).prop_map(move |columns| {
-        let columns: Vec<_> = columns.into_iter().map(|column| column & mask).collect();
-        LinearLayout::from_columns(ins.clone(), outs.clone(), &columns).expect("columns fit")
-    })
 }
 
 /// Two random layouts that compose: from registers and lanes to (offset, row), and from there to two axes.

@@ -29,7 +29,7 @@ fn outs() -> Vec<Dim> {
 }
 
 /// Random layouts between the given spaces.
-fn between(ins: Space, outs: Space) -> impl Strategy<Value = LinearLayout> {
+pub fn between(ins: Space, outs: Space) -> impl Strategy<Value = LinearLayout> {
     let mask = (1u64 << outs.bits()) - 1;
     vec(any::<u64>(), ins.bits() as usize).prop_map(move |columns| {
         let columns: Vec<_> = columns.into_iter().map(|column| column & mask).collect();

@@ -6,64 +6,53 @@ use any_parameters::{Kind, Signature};
 use tilewright_layout::families::Neutral;
 use tilewright_layout::{Dim, Families, FamilySpec, Layout, parse_spec};
 
-const BLOCKED: Signature = Signature {
-    name: "blocked",
-    parameters: &[
+const BLOCKED: Signature = Signature::new(
+    "blocked",
+    &[
         ("size_per_thread", Kind::PerAxis),
         ("threads_per_warp", Kind::PerAxis),
         ("warps_per_cta", Kind::PerAxis),
         ("order", Kind::Order),
         ("cga_layout", Kind::Bases),
     ],
-    parents: &[],
-};
-const LINEAR: Signature = Signature {
-    name: "linear",
-    parameters: &[
+);
+const LINEAR: Signature = Signature::new(
+    "linear",
+    &[
         ("register", Kind::Bases),
         ("lane", Kind::Bases),
         ("warp", Kind::Bases),
         ("block", Kind::Bases),
         ("shape", Kind::PerAxis),
     ],
-    parents: &[],
-};
+);
 const FAMILIES: [Signature; 7] = [
     BLOCKED,
     LINEAR,
-    Signature { name: "slice", parameters: &[("dim", Kind::Number)], parents: &[BLOCKED, LINEAR] },
-    Signature {
-        name: "dot_operand",
-        parameters: &[("operand_index", Kind::Number), ("k_width", Kind::Number)],
-        parents: &[BLOCKED],
-    },
-    Signature {
-        name: "swizzled_shared",
-        parameters: &[
+    Signature::new("slice", &[("dim", Kind::Number)]).with_parents(&[BLOCKED, LINEAR]),
+    Signature::new("dot_operand", &[("operand_index", Kind::Number), ("k_width", Kind::Number)])
+        .with_parents(&[BLOCKED]),
+    Signature::new(
+        "swizzled_shared",
+        &[
             ("vec", Kind::Number),
             ("per_phase", Kind::Number),
             ("max_phase", Kind::Number),
             ("order", Kind::Order),
             ("cga_layout", Kind::Bases),
         ],
-        parents: &[],
-    },
-    Signature {
-        name: "padded_shared",
-        parameters: &[
+    ),
+    Signature::new(
+        "padded_shared",
+        &[
             ("interval_padding_pairs", Kind::Pairs),
             ("offset_bases", Kind::Bases),
             ("order", Kind::Order),
             ("cga_layout", Kind::Bases),
             ("shape", Kind::PerAxis),
         ],
-        parents: &[],
-    },
-    Signature {
-        name: "shared_linear",
-        parameters: &[("offset", Kind::Bases), ("block", Kind::Bases), ("alignment", Kind::Number)],
-        parents: &[],
-    },
+    ),
+    Signature::new("shared_linear", &[("offset", Kind::Bases), ("block", Kind::Bases), ("alignment", Kind::Number)]),
 ];
 
 #[test]

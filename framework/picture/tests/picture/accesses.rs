@@ -1,19 +1,12 @@
 //! Tests of pictures of memories and accesses, against definitions.
 
 use crate::samples;
+use tilewright_testkit::test_targets::test_target;
 
 use samples::{blocked, grid, linear, padded, swizzled};
 use tilewright_layout::{Dim, Layout, LinearLayout, MemoryLayout};
 use tilewright_picture::view::{self, GlobalView, MemoryView};
 use tilewright_picture::{Content, Picture, Table, Tone};
-use tilewright_target::TargetDescription;
-
-/// Returns a target with 8 lanes, 8 banks of 4 bytes and sectors of 32 bytes. An access of 4 bytes serves all lanes at
-/// once, one of 16 bytes serves lanes together that differ by 5.
-fn test_target() -> TargetDescription {
-    let text = tilewright_testkit::test_targets::SMALL;
-    TargetDescription::from_toml("small.toml", text).expect("the machine is sound")
-}
 
 fn memory_of(layout: &Layout) -> &MemoryLayout {
     match layout {

@@ -1,6 +1,7 @@
 //! Tests of pictures of conversions and instructions, read back cell by cell.
 
 use crate::samples;
+use tilewright_testkit::test_targets::test_target;
 
 use samples::{grid, linear};
 use tilewright_layout::{Dim, LinearLayout};
@@ -8,12 +9,7 @@ use tilewright_picture::view::{self, ConversionView};
 use tilewright_picture::{Cell, Content, Fill, Picture, Tone};
 use tilewright_plan::movement;
 use tilewright_plan::movement::{ConversionKind, ConversionPlan};
-use tilewright_target::{Completion, Instruction, InstructionKind, Operand, Semantics, TargetDescription};
-
-fn test_target() -> TargetDescription {
-    let text = tilewright_testkit::test_targets::SMALL;
-    TargetDescription::from_toml("small.toml", text).expect("the machine is sound")
-}
+use tilewright_target::{Completion, Instruction, InstructionKind, Operand, Semantics};
 
 /// Returns two layouts of an 8x8 tensor over 8 lanes: a row per lane, and a column per lane.
 fn rows_and_columns() -> (LinearLayout, LinearLayout) {

@@ -3,6 +3,7 @@
 
 use crate::kept;
 use crate::samples;
+use tilewright_testkit::test_targets::test_target;
 
 use kept::check_both;
 use samples::{blocked, linear, padded, swizzled};
@@ -10,13 +11,7 @@ use tilewright_layout::{Dim, Layout, LinearLayout, MemoryLayout};
 use tilewright_picture::view::{self, ConversionView, GlobalView, MemoryView};
 use tilewright_plan::movement;
 use tilewright_plan::movement::ConversionKind;
-use tilewright_target::{Completion, Instruction, InstructionKind, Operand, Semantics, TargetDescription};
-
-/// Returns a target with 8 lanes and 8 banks of 4 bytes.
-fn test_target() -> TargetDescription {
-    let text = tilewright_testkit::test_targets::SMALL;
-    TargetDescription::from_toml("small.toml", text).expect("the machine is sound")
-}
+use tilewright_target::{Completion, Instruction, InstructionKind, Operand, Semantics};
 
 fn distributed(layout: Layout) -> LinearLayout {
     match layout {

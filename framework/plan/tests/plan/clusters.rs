@@ -1,6 +1,7 @@
 //! Tests of conversions across the blocks of a cluster on the small test target: every block holds the elements of the
 //! destination layout. The executed counts equal those of the plan, which are not below its lower bound.
 
+use crate::conversions::mixed;
 use tilewright_testkit::test_targets;
 
 use proptest::prelude::*;
@@ -38,18 +39,6 @@ fn only(src: &LinearLayout, dst: &LinearLayout, bits: u32) -> ConversionPlan {
     let plans = check_all(src, dst, bits, PlanContext::new(&test_target()));
     assert_eq!(plans.len(), 1, "one candidate crosses blocks");
     plans.into_iter().next().expect("a plan")
-}
-
-/// Returns an invertible matrix over F2: the identity, with column `b` added to column `a` for each step `(a, b)`.
-fn mixed(bits: usize, steps: &[(usize, usize)]) -> Vec<u64> {
-    let mut columns: Vec<u64> = (0..bits).map(|bit| 1 << bit).collect();
-    for &(from, to) in steps {
-        let (from, to) = (from % bits, to % bits);
-        if from != to {
-            columns[to] ^= columns[from];
-        }
-    }
-    columns
 }
 
 #[derive(Debug, Clone)]

@@ -93,8 +93,8 @@ fn layout(bits: usize, warp_bits: usize, order: &[usize], images: &[u64]) -> Lin
     LinearLayout::from_bases(&bases, &[(Dim::tensor(0), 4), (Dim::tensor(1), 1 << (bits - 2))]).expect("sizes fit")
 }
 
-/// Returns an invertible matrix over F2: the identity with some columns added to others.
-fn mixed(bits: usize, steps: &[(usize, usize)]) -> Vec<u64> {
+/// Returns an invertible matrix over F2: the identity, with column `b` added to column `a` for each step `(a, b)`.
+pub fn mixed(bits: usize, steps: &[(usize, usize)]) -> Vec<u64> {
     let mut columns: Vec<u64> = (0..bits).map(|bit| 1 << bit).collect();
     for &(from, to) in steps {
         let (from, to) = (from % bits, to % bits);

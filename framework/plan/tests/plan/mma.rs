@@ -57,13 +57,13 @@ fn problem(shape: [u64; 3], types: [&str; 3], warps: u32) -> MmaProblem {
     MmaProblem::new(shape, types.map(element_type), 8, warps)
 }
 
-fn planned(problem: &MmaProblem, rows: &[Instruction]) -> MmaPlan {
+pub fn planned(problem: &MmaProblem, rows: &[Instruction]) -> MmaPlan {
     let test_target = test_target();
     mma::plan_mma(problem, PlanContext::new(&test_target).with_instructions(rows))
         .unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn proven(plan: &MmaPlan, rows: &[Instruction]) {
+pub fn proven(plan: &MmaPlan, rows: &[Instruction]) {
     let test_target = test_target();
     let context = PlanContext::new(&test_target).with_instructions(rows);
     mma_cases(plan, context)

@@ -1,6 +1,7 @@
 //! Tests of dots of elements narrower than a byte and of scaled elements, on the small test target: every cast of every
 //! element, and every product of an element with a scale.
 
+use crate::mma::{planned, proven};
 use crate::possible_dots;
 use tilewright_testkit::test_targets;
 
@@ -9,8 +10,7 @@ use proptest::prelude::*;
 use test_targets::test_target;
 use tilewright_emulator::{Argument, Emulator, GlobalMemory, RunLimits, SemanticsTable};
 use tilewright_layout::{Bases, Dim, LinearLayout};
-use tilewright_plan::mma;
-use tilewright_plan::mma::{MmaPlan, MmaProblem, Scale};
+use tilewright_plan::mma::{self, MmaPlan, MmaProblem, Scale};
 use tilewright_plan::movement::PlanContext;
 use tilewright_target::{Completion, ElementType, Instruction, InstructionKind, Operand, Semantics};
 use tilewright_verify::kernels::mma_kernel;
@@ -84,20 +84,6 @@ fn scaling([a, b, s]: [&str; 3]) -> Instruction {
 
 fn problem(shape: [u64; 3], types: [&str; 3], scales: [&str; 2], warps: u32) -> MmaProblem {
     MmaProblem::new(shape, types.map(element_type), 8, warps).with_scales(scales.map(scale))
-}
-
-fn planned(problem: &MmaProblem, rows: &[Instruction]) -> MmaPlan {
-    let test_target = test_target();
-    mma::plan_mma(problem, PlanContext::new(&test_target).with_instructions(rows))
-        .unwrap_or_else(|error| panic!("{error}"))
-}
-
-fn proven(plan: &MmaPlan, rows: &[Instruction]) {
-    let test_target = test_target();
-    let context = PlanContext::new(&test_target).with_instructions(rows);
-    mma_cases(plan, context)
-        .and_then(|cases| check_all_emulated(&cases, context))
-        .unwrap_or_else(|error| panic!("{:?}: {error}", plan.problem));
 }
 
 /// Executes a plan's kernel on these contents of memory, and returns the result.

@@ -1,14 +1,12 @@
 //! Parameters of this plugin's families: errors name the parameter, and nothing panics.
 
 use tilewright_amd_tables::families::AmdFamilies;
-use tilewright_testkit::any_parameters;
 use tilewright_testkit::any_parameters::{Kind, Signature};
 use tilewright_vendor_testkit::parameters;
-use tilewright_vendor_testkit::prelude::*;
 
-const MFMA: Signature = Signature {
-    name: "amd_mfma",
-    parameters: &[
+const MFMA: Signature = Signature::new(
+    "amd_mfma",
+    &[
         ("version", Kind::OneOf(&[1, 2, 3, 4, 5])),
         ("instr_shape", Kind::ListOf(&[&[32, 32, 8], &[16, 16, 4], &[4, 64, 4], &[64, 4, 4], &[8, 8, 8]])),
         ("transposed", Kind::Flag),
@@ -17,11 +15,10 @@ const MFMA: Signature = Signature {
         ("tiles_per_warp", Kind::PerAxis),
         ("cga_layout", Kind::Bases),
     ],
-    parents: &[],
-};
-const WMMA: Signature = Signature {
-    name: "amd_wmma",
-    parameters: &[
+);
+const WMMA: Signature = Signature::new(
+    "amd_wmma",
+    &[
         ("version", Kind::OneOf(&[1, 2, 3, 4])),
         ("instr_shape", Kind::ListOf(&[&[16, 16, 16], &[32, 16, 128], &[16, 16, 4], &[8, 8, 8]])),
         ("transposed", Kind::Flag),
@@ -29,29 +26,24 @@ const WMMA: Signature = Signature {
         ("warp_bases", Kind::Bases),
         ("cga_layout", Kind::Bases),
     ],
-    parents: &[],
-};
+);
 const FAMILIES: [Signature; 6] = [
     MFMA,
     WMMA,
-    Signature {
-        name: "dot_operand",
-        parameters: &[("operand_index", Kind::OneOf(&[0, 0, 1, 1, 2])), ("k_width", Kind::Number)],
-        parents: &[MFMA, WMMA],
-    },
-    Signature {
-        name: "mfma_scale",
-        parameters: &[
+    Signature::new("dot_operand", &[("operand_index", Kind::OneOf(&[0, 0, 1, 1, 2])), ("k_width", Kind::Number)])
+        .with_parents(&[MFMA, WMMA]),
+    Signature::new(
+        "mfma_scale",
+        &[
             ("operand_index", Kind::OneOf(&[0, 0, 1, 1, 2])),
             ("mdim", Kind::OneOf(&[16, 32, 32, 64])),
             ("tiles_per_warp", Kind::PerAxis),
             ("warps_per_cta", Kind::PerAxis),
         ],
-        parents: &[],
-    },
-    Signature {
-        name: "wmma_scale",
-        parameters: &[
+    ),
+    Signature::new(
+        "wmma_scale",
+        &[
             ("operand_index", Kind::OneOf(&[0, 0, 1, 1, 2])),
             ("mdim", Kind::OneOf(&[16, 32, 32, 64])),
             ("ndim", Kind::OneOf(&[16, 16, 16, 32])),
@@ -60,26 +52,22 @@ const FAMILIES: [Signature; 6] = [
             ("reg_bases", Kind::Bases),
             ("warp_bases", Kind::Bases),
         ],
-        parents: &[],
-    },
-    Signature {
-        name: "amd_rotating_shared",
-        parameters: &[
+    ),
+    Signature::new(
+        "amd_rotating_shared",
+        &[
             ("vec", Kind::Number),
             ("per_phase", Kind::Number),
             ("max_phase", Kind::Number),
             ("order", Kind::Order),
             ("cga_layout", Kind::Bases),
         ],
-        parents: &[],
-    },
+    ),
 ];
 
 #[test]
 fn no_parameters_panic() {
-    let vendor_families = families();
-    let set = FamilySet::new(vec![&Neutral, &vendor_families]);
-    any_parameters::check_random_requests(3000, &FAMILIES, &set, |layout| assert!(layout.linear().is_surjective()));
+    parameters::check_random_parameters(3000, &FAMILIES, &families());
 }
 
 #[test]
@@ -106,8 +94,7 @@ fn scales_name_what_is_wrong() {
         format!("#tw.mfma_scale<{{opIdx = {index}, mdim = {mdim}, tilesPerWarp = [1, 1], warpsPerCTA = [2, 2]{rest}}}>")
     };
     let wmma = |rest: &str| format!("#tw.wmma_scale<{{opIdx = 0, mdim = 16{rest}}}>");
-    let shape = [64, 8];
-    for (text, parameter, expected) in [
+    let texts = [
         (mfma(2, 16, ""), "operand_index", "2 is neither 0 nor 1"),
         (mfma(0, 64, ""), "mdim", "64 is neither 16 nor 32"),
         (mfma(0, 32, ", shape = [32, 8]"), "shape", "is not that of the tensor"),
@@ -117,17 +104,15 @@ fn scales_name_what_is_wrong() {
         (wmma(", ndim = 32"), "ndim", "32 is not 16"),
         (wmma(", scaleFactor = 64"), "scale_factor", "64 is neither 16 nor 32"),
         (wmma(", warpBases = [[1]]"), "warp_bases", "each basis must have two coordinates"),
-    ] {
-        let message = refusal(&text, &shape);
-        assert!(message.contains(&format!("`{parameter}`")) && message.contains(expected), "{text}: {message}");
-    }
+    ];
+    parameters::check_errors_name_parameter(&families(), &[64, 8], &texts);
     assert!(refusal(&mfma(0, 16, ""), &[2, 64, 8]).contains("scales have two axes"));
 }
 
 #[test]
 fn rotating_memory_names_what_is_wrong() {
     let text = "#ttg.amd_rotating_shared<{vec = 4, perPhase = 2, maxPhase = 8, order = [1, 0]}>";
-    for (from, to, parameter, expected) in [
+    let texts = [
         ("vec = 4", "vec = 3", "vec", "3"),
         ("perPhase = 2", "perPhase = 0", "per_phase", "0"),
         ("maxPhase = 8, ", "", "max_phase", "missing"),
@@ -135,10 +120,9 @@ fn rotating_memory_names_what_is_wrong() {
         ("[1, 0]", "[0]", "order", "[0]"),
         ("[1, 0]", "[1, 0], CGALayout = [[0, 3]]", "cga_layout", ""),
         ("[1, 0]", "[1, 0], mood = 1", "mood", "is not a parameter of this family"),
-    ] {
-        let message = refusal(&text.replace(from, to), &[64, 32]);
-        assert!(message.contains(&format!("`{parameter}`")) && message.contains(expected), "{to}: {message}");
-    }
+    ];
+    let texts = texts.map(|(from, to, parameter, expected)| (text.replace(from, to), parameter, expected));
+    parameters::check_errors_name_parameter(&families(), &[64, 32], &texts);
     let error = refusal(text, &[64, 48]);
     assert!(error.contains("48") && error.contains("power of two"), "{error}");
 }

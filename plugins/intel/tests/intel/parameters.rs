@@ -1,14 +1,12 @@
 //! Parameters of the families of this plugin: faults are reported by name, and nothing panics.
 
 use tilewright_intel_tables::families::IntelFamilies;
-use tilewright_testkit::any_parameters;
 use tilewright_testkit::any_parameters::{Kind, Signature};
 use tilewright_vendor_testkit::parameters;
-use tilewright_vendor_testkit::prelude::*;
 
-const DPAS: Signature = Signature {
-    name: "dpas",
-    parameters: &[
+const DPAS: Signature = Signature::new(
+    "dpas",
+    &[
         ("repeat_count", Kind::OneOf(&[8, 8, 4, 2, 1])),
         ("systolic_depth", Kind::OneOf(&[8, 8, 4])),
         ("execution_size", Kind::OneOf(&[16, 16, 8])),
@@ -19,11 +17,10 @@ const DPAS: Signature = Signature {
         ("fp4_k_pack", Kind::OneOf(&[1, 1, 2])),
         ("cga_layout", Kind::Bases),
     ],
-    parents: &[],
-};
-const BLOCK: Signature = Signature {
-    name: "subgroup_2d_block",
-    parameters: &[
+);
+const BLOCK: Signature = Signature::new(
+    "subgroup_2d_block",
+    &[
         ("instr_shape", Kind::ListOf(&[&[8, 16], &[32, 32], &[32, 8], &[1, 1]])),
         ("num_blocks", Kind::OneOf(&[1, 2, 4])),
         ("warps_per_cta", Kind::PerAxis),
@@ -31,23 +28,17 @@ const BLOCK: Signature = Signature {
         ("order", Kind::Order),
         ("cga_layout", Kind::Bases),
     ],
-    parents: &[],
-};
+);
 const FAMILIES: [Signature; 3] = [
     DPAS,
-    Signature {
-        name: "dot_operand",
-        parameters: &[("operand_index", Kind::OneOf(&[0, 0, 1, 1, 2])), ("k_width", Kind::Number)],
-        parents: &[DPAS, BLOCK],
-    },
-    Signature { name: "dpas_scale", parameters: &[("operand_index", Kind::OneOf(&[0, 0, 1, 1, 2]))], parents: &[DPAS] },
+    Signature::new("dot_operand", &[("operand_index", Kind::OneOf(&[0, 0, 1, 1, 2])), ("k_width", Kind::Number)])
+        .with_parents(&[DPAS, BLOCK]),
+    Signature::new("dpas_scale", &[("operand_index", Kind::OneOf(&[0, 0, 1, 1, 2]))]).with_parents(&[DPAS]),
 ];
 
 #[test]
 fn no_parameters_panic() {
-    let vendor_families = families();
-    let set = FamilySet::new(vec![&Neutral, &vendor_families]);
-    any_parameters::check_random_requests(3000, &FAMILIES, &set, |layout| assert!(layout.linear().is_surjective()));
+    parameters::check_random_parameters(3000, &FAMILIES, &families());
 }
 
 #[test]

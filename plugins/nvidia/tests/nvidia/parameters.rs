@@ -2,85 +2,70 @@
 
 use crate::layouts::{dot_operand, mma};
 use crate::prelude::*;
-use tilewright_testkit::any_parameters;
 use tilewright_testkit::any_parameters::{Kind, Signature};
 use tilewright_vendor_testkit::parameters;
 
-const MMA: Signature = Signature {
-    name: "nvidia_mma",
-    parameters: &[
+const MMA: Signature = Signature::new(
+    "nvidia_mma",
+    &[
         ("version_major", Kind::OneOf(&[2, 2, 3, 5])),
         ("version_minor", Kind::Number),
         ("warps_per_cta", Kind::PerAxis),
         ("instr_shape", Kind::ListOf(&[&[16, 8], &[8, 8], &[1, 16, 8], &[16, 64, 16], &[16, 24, 16]])),
         ("cga_layout", Kind::Bases),
     ],
-    parents: &[],
-};
-const TENSOR_MEMORY: Signature = Signature {
-    name: "tensor_memory",
-    parameters: &[
+);
+const TENSOR_MEMORY: Signature = Signature::new(
+    "tensor_memory",
+    &[
         ("block", Kind::ListOf(&[&[64, 16], &[128, 32], &[64, 1], &[128, 128], &[32, 8], &[128, 1024]])),
         ("col_stride", Kind::OneOf(&[1, 1, 2, 4, 8])),
         ("two_ctas", Kind::Flag),
         ("fp4_padded", Kind::Flag),
         ("cga_layout", Kind::Bases),
     ],
-    parents: &[],
-};
+);
 const FAMILIES: [Signature; 7] = [
     TENSOR_MEMORY,
-    Signature {
-        name: "tensor_memory_scales",
-        parameters: &[
-            ("block_rep_order", Kind::Keyword(&["mnThenK", "kThenMn", "nThenMk"])),
-            ("cga_layout", Kind::Bases),
-        ],
-        parents: &[],
-    },
-    Signature {
-        name: "tmem_reg",
-        parameters: &[
+    Signature::new(
+        "tensor_memory_scales",
+        &[("block_rep_order", Kind::Keyword(&["mnThenK", "kThenMn", "nThenMk"])), ("cga_layout", Kind::Bases)],
+    ),
+    Signature::new(
+        "tmem_reg",
+        &[
             ("memory", Kind::Spec(&TENSOR_MEMORY)),
             ("element_bits", Kind::OneOf(&[8, 16, 32, 64])),
             ("num_warps", Kind::OneOf(&[4, 4, 8, 16, 2])),
             ("instr_variant", Kind::Keyword(&["32x32b", "16x64b", "16x128b", "16x256b", "16x32bx2"])),
         ],
-        parents: &[],
-    },
-    Signature {
-        name: "mma_scale",
-        parameters: &[
+    ),
+    Signature::new(
+        "mma_scale",
+        &[
             ("operand_index", Kind::OneOf(&[0, 0, 1, 1, 2])),
             ("warps_per_cta", Kind::PerAxis),
             ("cga_layout", Kind::Bases),
         ],
-        parents: &[],
-    },
+    ),
     MMA,
-    Signature {
-        name: "nvmma_shared",
-        parameters: &[
+    Signature::new(
+        "nvmma_shared",
+        &[
             ("swizzling_byte_width", Kind::OneOf(&[0, 32, 64, 128, 256])),
             ("element_bit_width", Kind::OneOf(&[8, 16, 32, 64, 4])),
             ("transposed", Kind::Flag),
             ("fp4_padded", Kind::Flag),
             ("cga_layout", Kind::Bases),
         ],
-        parents: &[],
-    },
-    Signature {
-        name: "dot_operand",
-        parameters: &[("operand_index", Kind::OneOf(&[0, 0, 1, 1, 2])), ("k_width", Kind::Number)],
-        parents: &[MMA],
-    },
+    ),
+    Signature::new("dot_operand", &[("operand_index", Kind::OneOf(&[0, 0, 1, 1, 2])), ("k_width", Kind::Number)])
+        .with_parents(&[MMA]),
 ];
 
 #[test]
 fn no_parameters_panic() {
-    let vendor_families = families();
-    let set = FamilySet::new(vec![&Neutral, &vendor_families]);
-    any_parameters::check_random_requests(6000, &FAMILIES, &set, |layout| assert!(layout.linear().is_surjective()));
+    parameters::check_random_parameters(6000, &FAMILIES, &families());
 }
 
 #[test]
