@@ -23,7 +23,7 @@ pub trait Group: Send + Sync {
     fn cases(&self, context: &Context) -> Vec<Case>;
 }
 
-/// A group that violates the rules of case names.
+/// The error of a list of cases with malformed or equal names.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ListError {

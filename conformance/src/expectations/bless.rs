@@ -52,8 +52,8 @@ fn list(written: &mut ExpectationsFile, list: List) -> &mut Vec<ExpectationsFile
     }
 }
 
-/// Whether a result, judged by the entry that matches it, does not fail the run. With the entry of a flake, both a
-/// flaky and a passing result agree.
+/// Whether a run passes with this result and this entry of a list for its case. An entry of the list of flakes accepts
+/// both a flaky and a passing result.
 fn entry_matches(entry: &Entry, result: &CaseResult) -> bool {
     let status = super::verdict(Some(entry), result).0;
     !status.is_failure()

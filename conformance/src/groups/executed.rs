@@ -37,7 +37,8 @@ pub(super) fn on_device(context: &Context, cases: &[TestCase]) -> Verdict {
     }
 }
 
-/// Returns the verdict on a test case that cannot be built: a failure of the plan, not of the device.
+/// Returns the verdict on a test case that cannot be built: a failure at the layout level, since nothing was compiled
+/// or run.
 pub(super) fn not_built(wrong: CheckFailure) -> Verdict {
     Verdict::fail(Level::Layout, wrong.to_string())
 }

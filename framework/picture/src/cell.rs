@@ -11,7 +11,8 @@ pub struct Cell {
     pub fill: Fill,
     /// Colour of a heavy frame around the cell; `None` for no frame.
     pub mark: Option<Tone>,
-    /// Link strings. Cells of the picture that share a link string light up together.
+    /// Link strings. If the pointer is on a cell of the HTML page, all cells that share one of its link strings, in any
+    /// panel, get a heavy frame.
     pub links: Vec<String>,
     /// Kin strings. If the pointer is on a cell, all cells that share one of its kin strings get a faint frame.
     pub kin: Vec<String>,
@@ -59,14 +60,14 @@ impl Cell {
         self
     }
 
-    /// Adds a link string; cells that share one light up together.
+    /// Adds a link string; the HTML page frames all cells that share a link string with the cell at the pointer.
     #[must_use]
     pub fn link(mut self, link: impl Into<String>) -> Self {
         self.links.push(link.into());
         self
     }
 
-    /// Adds link strings; cells that share one light up together.
+    /// Adds link strings; the HTML page frames all cells that share a link string with the cell at the pointer.
     #[must_use]
     pub fn links(mut self, links: impl IntoIterator<Item = String>) -> Self {
         self.links.extend(links);

@@ -12,9 +12,9 @@
 //!   cells' texts if cells are too small. A bit matrix is a grid too: [`view::matrix_grid`];
 //! - a [`Table`] of text, a note (lines of text), or an operator between two panels.
 //!
-//! A [`Cell`] has lines of text, a [`Fill`], an optional mark with a [`Tone`], links, kin, and tooltip lines. Cells
-//! with an equal *link* in any panel light up together; cells with an equal *kin* get a faint frame. Links are strings
-//! with conventions: `element 3,5` for an element, `lane 3` for a lane.
+//! A [`Cell`] has lines of text, a [`Fill`], an optional mark with a [`Tone`], links, kin, and tooltip lines. If the
+//! pointer is on a cell of the HTML page, all cells in any panel with an equal *link* get a heavy frame, and those with
+//! an equal *kin* a faint one. Links are strings with conventions: `element 3,5` for an element, `lane 3` for a lane.
 //!
 //! # Writing a view
 //!

@@ -192,8 +192,9 @@ impl Program<'_> {
         }
     }
 
-    /// Returns the axis along which the slice index `index` moves the tile, and the distance along this axis in
-    /// elements. A slice begins `step` elements of memory after the one before. `None` if the tile might leave its row.
+    /// Returns how an address offset of `index * step` elements moves the tile: the axis (along the row or across
+    /// rows), and the distance along this axis in elements of the tensor. `None` if the tile is not known to stay
+    /// within a row.
     fn moved(&self, index: Value, step: Distance, row: &Row) -> Option<(usize, ScaledValue)> {
         let times = |times: u64| ScaledValue { value: index, times, over: 1 };
         match (step, row.pitch) {

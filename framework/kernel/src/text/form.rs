@@ -10,7 +10,7 @@ use crate::{
     SpecialRegister, Unary, Value,
 };
 
-/// The text form of a field.
+/// A type of the fields of operations, with its text form.
 pub(super) trait FieldText: Sized {
     /// Writes the field after a space, or nothing if it is empty.
     fn write(&self, line: &mut String) -> fmt::Result;

@@ -31,8 +31,8 @@ impl<'a> Axes<'a> {
         join(self.coordinates(element), ",")
     }
 
-    /// Returns the link string that an element's cells share in all panels, so that they light up together: `element
-    /// 3,17`.
+    /// Returns the link string that an element's cells share in all panels, so that the HTML page frames them together:
+    /// `element 3,17`.
     pub fn link(&self, element: u64) -> String {
         format!("element {}", self.name(element))
     }

@@ -45,9 +45,10 @@ impl AccessSolution {
 pub struct SharedLayoutSolution {
     /// The stride term that refines the terms of all accesses; `None` if the hardware fixes the layout.
     pub term: Option<StrideTerm>,
-    /// The layout before swizzles, `m`: all strides are known, with one mode for each axis.
+    /// The layout before the swizzles, from coordinates to offsets in elements: one mode for each axis, and no free
+    /// strides.
     pub layout: CuteLayout,
-    /// The swizzles, `S`, outermost first; empty for a plain layout.
+    /// The swizzles, outermost first; empty for a plain layout.
     pub swizzles: Vec<Swizzle>,
     /// The swizzled memory layout, from offsets in elements to coordinates.
     pub memory: MemoryLayout,

@@ -223,8 +223,8 @@ impl Flow<'_> {
         }
     }
 
-    /// Analyzes an `scf.for`: the induction variable starts at the lower bound and grows by the step, below the upper
-    /// bound.
+    /// Analyzes an `scf.for`. The induction variable is as divisible as the lower bound and the step; if the step is
+    /// positive, it stays below the upper bound. A loop-carried value joins its initial value and the yielded one.
     fn counted_loop(&mut self, op: Op) {
         let operation = self.body.op(op);
         let Some(region) = operation.regions.first().copied() else { return };

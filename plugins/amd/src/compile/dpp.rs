@@ -1,5 +1,5 @@
-//! Shuffles whose source lane is a constant xor of the lane index, without LDS: DPP moves within a row of 16 lanes, and
-//! permutes between the two rows of a half wave.
+//! Shuffles whose source lane is a constant xor of the lane index, without LDS: DPP moves within a row of 16 lanes,
+//! `v_permlanex16_b32` between the two rows of 32 lanes, and `v_permlane64_b32` between the halves of a wave of 64.
 //!
 //! The DPP controls are those of LLVM's AMDGPU usage guide and of AMD's ISA references.
 
@@ -13,7 +13,7 @@ use tilewright_plugin::CompileError;
 pub(super) enum XorShuffle {
     /// A move with this DPP control (operand `dpp_ctrl`), which reads within a row of 16 lanes.
     Dpp(u32),
-    /// `v_permlanex16_b32`: each lane reads the lane with the same index in the other row of 16 lanes.
+    /// `v_permlanex16_b32`: each lane reads the same lane of the other row of 16 in its group of 32 lanes.
     OtherRow,
     /// `v_permlane64_b32`: each lane of a wave of 64 reads the same lane of the other half.
     OtherHalf,

@@ -100,7 +100,8 @@ impl Exact {
         f64::from_bits(if grows { nearest.to_bits() + 1 } else { nearest.to_bits() - 1 })
     }
 
-    /// Rounds to binary64 in the given rounding mode.
+    /// Rounds to binary64 in the given rounding mode. `Away` is treated as `Even`: no PTX instruction rounds a binary64
+    /// result by `.rna`.
     fn directed(self, rounding: Rounding) -> f64 {
         let Self { nearest, rest } = self;
         let up = match rounding {

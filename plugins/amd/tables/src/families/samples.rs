@@ -100,8 +100,8 @@ impl Grid {
     }
 }
 
-/// The sizes of a matrix instruction, for the samples of one element width. Instructions of several independent
-/// matrices (blocks) are left out.
+/// A matrix instruction whose operand and result layouts can be samples: one product of two matrices, not several
+/// independent ones (blocks).
 struct SampleMma {
     name: String,
     m: i64,

@@ -76,7 +76,8 @@ pub(super) enum Generation {
     First,
     /// RDNA 4: the halves of a wave partition an operand's K; the upper half holds rows 8 to 15 of the result.
     Second,
-    /// gfx1250: as `Second`, but a lane holds eight adjacent elements along K.
+    /// gfx1250: as `Second`, but groups of eight adjacent elements along K (two if K is 4) alternate between the
+    /// halves.
     Third,
 }
 

@@ -58,7 +58,8 @@ fn row(
     Ok(row)
 }
 
-/// Returns the bases along K of an operand with elements of `bits` bits.
+/// Returns the bases along K of an operand with elements of `bits` bits: the bases of the register bits, and of the
+/// lane bit for the half of the wave.
 fn operand_spread(bits: u32) -> Spread {
     let run = RUN_BITS / u64::from(bits);
     let units = (0..K.trailing_zeros()).map(|bit| 1 << bit);
