@@ -200,9 +200,9 @@ impl ThroughputModel<'_> {
     }
 
     /// Returns the time of a loop. In a pipelined loop the first iteration waits for its copies, unless steps before the
-    /// loop have. Each further iteration
-    /// takes as long as its own work, its transfers, its overlapping MMAs, or the latency divided by the number of
-    /// stages in flight, whichever is longest.
+    /// loop have waited for them. Each further iteration takes as long as its own work, its transfers, its overlapping
+    /// MMAs, or the latency of copies divided by the number of iterations whose copies are in flight, whichever is
+    /// longest.
     fn loop_time(&self, iteration_count: u64, pipelining: Pipelining, body: Spent) -> Spent {
         if iteration_count == 0 {
             return Spent::default();

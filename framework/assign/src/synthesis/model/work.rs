@@ -76,7 +76,7 @@ pub enum ModelStep {
 /// How the asynchronous copies of a loop overlap with its iterations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pipelining {
-    /// Number of iterations whose copies are in flight together; one without prefetching.
+    /// Number of pipeline stages, one without prefetching: the copies of `stages - 1` iterations are in flight together.
     pub stages: u64,
     /// Whether steps before the loop have waited for the copies of the first iteration.
     pub is_filled: bool,
