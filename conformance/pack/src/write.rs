@@ -27,7 +27,8 @@ pub struct Packed {
     pub name: String,
     /// Test cases, each with its compiled kernel.
     pub test_cases: Vec<(TestCase, Artifact)>,
-    /// The figure of measurements, with point and variant, that the case belongs to; `None` if it belongs to none.
+    /// The place of the case in a plot of measurements: the plot, the point on its axis, and the curve (variant); `None`
+    /// if no plot has it.
     pub figure: Option<Figure>,
 }
 

@@ -12,6 +12,7 @@ use crate::dot_plan::element_type;
 use crate::layouts::{canonical_order, layout_name};
 use crate::memory::{PointerMemory, pointer_memory};
 use tilewright_layout::Dim;
+use tilewright_plan::constraint::OperandTiles;
 use tilewright_plan::mma::{MmaCost, MmaError, MmaProblem, mma_candidates, plan_mma};
 use tilewright_plan::movement::{AxisStride as GlobalStride, GlobalTensor, MovementError, Rejected};
 use tilewright_target::{MemoryOperand, Operand, Stride};
@@ -31,7 +32,7 @@ const MOST_CYCLES: f64 = 2.0;
 /// A candidate plan of a dot.
 #[derive(Debug, Clone)]
 pub(super) struct DotCandidate {
-    /// The choice of instruction and widths that selects the plan.
+    /// The choice that selects the plan: instruction, adjacent K elements and columns in a lane, warp partition.
     pub choice: DotChoice,
     /// The cost of the dot's plan.
     pub cost: MmaCost,
@@ -191,8 +192,8 @@ fn is_beaten((cost, operands): (&MmaCost, &Operands<'_>), (other, others): (&Mma
 /// operand whether it is read from shared memory. `lies` is true for each operand that the program stores there.
 ///
 /// # Errors
-/// The reason if there is no plan, or if the instruction reads an operand from shared memory that is not stored there,
-/// or that cannot be read as it is stored.
+/// The reason if there is no plan, if the instruction's accumulator is not in registers, or if the instruction reads an
+/// operand from shared memory that is not stored there, or that cannot be read as it is stored.
 fn plan_in_shared(
     problem: &MmaProblem,
     atom: &str,
@@ -200,6 +201,9 @@ fn plan_in_shared(
     lies: [bool; 2],
     config: &LaunchConfig<'_>,
 ) -> Result<(MmaCost, [bool; 2]), String> {
+    if let Some(row) = config.context.instructions.iter().find(|row| row.name == atom) {
+        OperandTiles::from_instruction(row).map_err(|error| error.to_string())?;
+    }
     let pinned = problem.clone().with_atom(atom.to_owned()).with_k_width(width.or(problem.k_width));
     let plan = plan_mma(&pinned, config.context).map_err(|error| error.to_string())?;
     let smem_operands = [&plan.a, &plan.b].map(|operand| operand.ins().contains(Dim::OFFSET));

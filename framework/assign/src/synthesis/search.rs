@@ -67,6 +67,7 @@ pub fn synthesize(
     search.tune_dots();
     search.most_leaves = search.size.leaves.saturating_add(options.leaves);
     search.tune_loops();
+    search.tune_dots_of_loops();
     search.tune_stores();
     let Search { best, refusals, refused, size, tried, .. } = search;
     if let Some(refused) = refused {
@@ -123,7 +124,7 @@ struct Search<'s, 'm> {
     /// The error of a request in the program (such as for a producer warp) that no leaf can satisfy; `None` if there is
     /// none.
     refused: Option<SynthesisError>,
-    /// The choices for the dots of each leaf (complete choice) that was solved before the search of loops.
+    /// The choices for the dots of each leaf (complete choice) that was solved with the current choices for loops.
     tried_dots: Vec<HashMap<Op, DotChoice>>,
     size: SearchSize,
     /// The number of solved leaves at which the current part of the search ends.
@@ -192,6 +193,17 @@ impl Search<'_, '_> {
         match self.is_beaten(&self.tree.dot_work(&choices, self.config)) {
             true => self.size.cut += 1,
             false => self.leaf_that_fits(&choices),
+        }
+    }
+
+    /// Chooses the dots again with the choices for loops of the best leaf (complete choice), and these once more if a dot
+    /// has changed: with fewer stages, another instruction may fit or need fewer registers.
+    fn tune_dots_of_loops(&mut self) {
+        let before = self.best_cycles();
+        self.tried_dots = self.best.iter().map(|(_, choices)| choices.dots.clone()).collect();
+        self.tune_dots();
+        if self.best_cycles() < before {
+            self.tune_loops();
         }
     }
 

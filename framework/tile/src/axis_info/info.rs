@@ -128,9 +128,9 @@ impl AxisInfo {
         set.filter_map(|(_, step)| step.map(power_in)).fold(self.divisibility, u64::min)
     }
 
-    /// Returns a power of two that divides every base, and so every difference of two bases.
+    /// Returns a power of two that divides every base: every element whose index bits with known steps are zero.
     ///
-    /// Such a difference is the change of an element by index bits with unknown steps.
+    /// It also divides each difference of two bases, the change of an element by index bits with unknown steps.
     #[must_use]
     pub fn base_divisibility(&self) -> u64 {
         self.divisibility

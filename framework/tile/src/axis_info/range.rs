@@ -35,7 +35,7 @@ impl Range {
         }
     }
 
-    /// The value, if the range has only one; otherwise `None`.
+    /// The value, if the range has only one and this holds even if signed arithmetic overflows; otherwise `None`.
     #[must_use]
     pub fn single(self) -> Option<i64> {
         (self.min == self.max && !self.assumed).then_some(self.min)

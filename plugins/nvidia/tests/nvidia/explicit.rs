@@ -292,6 +292,17 @@ fn a_short_k_is_multiplied_from_registers() {
     assert_eq!(instruction, "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32", "{}", found.derivation);
 }
 
+/// Checks targets whose fastest instruction has its accumulator in tensor memory: explicit-memory programs keep theirs in
+/// registers.
+#[test]
+fn accumulators_are_in_registers() {
+    for name in ["explicit_gemm", "explicit_attention"] {
+        let found = solved(&target("b200"), name, SynthesisOptions::default());
+        let is_in_registers = found.derivation.dots.iter().all(|dot| dot.instruction.starts_with("mma.sync"));
+        assert!(is_in_registers, "{name}: {}", found.derivation);
+    }
+}
+
 /// Checks that an instruction that the program states is refused with the reason.
 #[test]
 fn a_pinned_instruction_is_refused_with_its_reason() {

@@ -23,7 +23,7 @@ impl Found {
     }
 }
 
-/// Returns a zero-terminated text of the driver, without surrounding white space.
+/// Converts a zero-terminated string of the driver to a `String`, without the zeros and surrounding white space.
 pub(super) fn text(bytes: Vec<u8>) -> String {
     String::from_utf8_lossy(&bytes).trim_end_matches('\0').trim().to_owned()
 }
