@@ -49,7 +49,7 @@ def patched(source: str) -> str:
 
 
 def run(file: Path, target: str) -> str:
-    """Runs a tutorial; returns `pass`, or its last line."""
+    """Runs a tutorial; returns `pass`, the line of a comparison that it marks as failed, or its last line."""
     with tempfile.TemporaryDirectory() as folder:
         script = Path(folder) / file.name
         script.write_text(PRELUDE + patched(file.read_text()))
@@ -65,9 +65,10 @@ def run(file: Path, target: str) -> str:
             )
         except subprocess.TimeoutExpired:
             return f"no result in {SECONDS} s"
-    if done.returncode == 0:
-        return "pass"
     lines = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()]
+    if done.returncode == 0:
+        # Some tutorials print the results of their comparisons, and end without an error whatever they are.
+        return next((line.strip()[:160] for line in lines if "❌" in line), "pass")
     errors = [line for line in lines if re.match(r"(E  )?\s*[\w.]+(Error|Fault|Exception)\b", line)]
     return (errors or lines or ["it fails"])[-1].strip()[:160]
 
