@@ -92,7 +92,9 @@ fn files(named: &[PathBuf]) -> Result<Vec<PathBuf>, CommandError> {
     let mut files = Vec::new();
     for path in named {
         match path.is_dir() {
-            true => files.extend(ProgramCase::files(path).map_err(|error| CommandError::Input(error.to_string()))?),
+            true => {
+                files.extend(ProgramCase::list_files(path).map_err(|error| CommandError::Input(error.to_string()))?)
+            }
             false => files.push(path.clone()),
         }
     }

@@ -341,7 +341,7 @@ impl Builder {
     }
 
     /// As [`Builder::permute_bytes`], but lanes whose `alternative` condition is true use the other selector.
-    pub fn permute_bytes_with_alternative(
+    pub fn permute_bytes_by_condition(
         &mut self,
         a: Value,
         b: Value,

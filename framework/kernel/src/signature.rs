@@ -269,7 +269,7 @@ pub fn check_tensor_maps(kernel: &Kernel, row: &Instruction, operands: &[Value])
     let given = row.operands.iter().filter(|operand| is_kernel_operand(operand)).zip(operands);
     let maps = given.filter(|(operand, _)| matches!(operand, Operand::TensorMap)).map(|(_, value)| value.0 as usize);
     let maps = maps.filter_map(|number| kernel.parameters.get(number)?.map.as_ref());
-    box_operand.map_or(Ok(()), |box_operand| maps.into_iter().try_for_each(|map| map.check_for(box_operand)))
+    box_operand.map_or(Ok(()), |box_operand| maps.into_iter().try_for_each(|map| map.check_for_operand(box_operand)))
 }
 
 /// Checks the vendor instructions of a kernel against the target's table rows, after [`super::verify`] has passed: the

@@ -157,7 +157,7 @@ impl TensorMap {
     /// # Errors
     /// [`TensorMapError`] if the instruction copies boxes of another rank, no boxes of this size, or none with this
     /// swizzle.
-    pub fn check_for(&self, operand: &TensorCopyOperand) -> Result<(), TensorMapError> {
+    pub fn check_for_operand(&self, operand: &TensorCopyOperand) -> Result<(), TensorMapError> {
         if self.rank() != operand.rank as usize {
             return Err(TensorMapError::OtherRank { expected: operand.rank, rank: self.rank() });
         }

@@ -52,7 +52,7 @@ pub use nearest::{nearest, suggest};
 pub use notation::LayoutNames;
 pub use notation::snake_case;
 pub use notation::{
-    AttributeSyntax, AttributeSyntaxes, CallSyntax, Omitted, ParameterPosition, ParameterSyntax, camel_case_key,
+    AttributeSyntax, AttributeSyntaxes, CallSyntax, OmittedValues, ParameterPosition, ParameterSyntax, camel_case_key,
     layout_from_json, layout_to_json, parse_definitions, parse_spec, spec_from_json, spec_to_json,
 };
 pub use parameters::{Axes, Basis, GivenBases, IntVec, Parameters};

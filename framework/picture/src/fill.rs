@@ -140,12 +140,12 @@ impl Rgb {
     /// Returns black or white, whichever is more legible on this colour.
     #[must_use]
     pub fn ink(self) -> Self {
-        if self.contrast(INK) >= self.contrast(WHITE) { INK } else { WHITE }
+        if self.contrast_ratio(INK) >= self.contrast_ratio(WHITE) { INK } else { WHITE }
     }
 
     /// Returns the contrast ratio of two colours, 1 to 21 (Web Content Accessibility Guidelines 2.2).
     #[must_use]
-    pub fn contrast(self, other: Self) -> f64 {
+    pub fn contrast_ratio(self, other: Self) -> f64 {
         let (a, b) = (self.luminance(), other.luminance());
         (a.max(b) + 0.05) / (a.min(b) + 0.05)
     }

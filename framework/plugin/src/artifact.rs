@@ -149,7 +149,7 @@ pub struct EncodedMap {
 fn encoded_maps(kernel: &Kernel, rows: &[Instruction]) -> Vec<EncodedMap> {
     let mode = |map: &TensorMap| {
         let box_operands = rows.iter().flat_map(|row| &row.operands).filter_map(Operand::box_operand);
-        let mut fitting = box_operands.filter(|operand| map.check_for(operand).is_ok());
+        let mut fitting = box_operands.filter(|operand| map.check_for_operand(operand).is_ok());
         fitting.find_map(|operand| Some(operand.find_layout(map.swizzle)?.mode))
     };
     let mapped = (0..).zip(&kernel.parameters).filter_map(|(number, own)| Some((number, own, own.map.as_ref()?)));

@@ -72,7 +72,7 @@ pub struct LineStats {
 /// begin with one of `accesses` must have the line of an operation that accesses memory.
 pub fn check_programs(target: &dyn Target, accesses: &[&str]) -> LineStats {
     let mut checked = LineStats::default();
-    for file in ProgramCase::files(&shared_data::workspace().join("conformance/kernels")).unwrap() {
+    for file in ProgramCase::list_files(&shared_data::workspace().join("conformance/kernels")).unwrap() {
         if let Some(assembly) = check_code(target, &file) {
             checked.programs += 1;
             check_accesses(&file, &assembly, accesses, &mut checked);

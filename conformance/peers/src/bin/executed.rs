@@ -40,7 +40,7 @@ fn main() -> Result<(), Failure> {
         _ => return Err(USAGE.into()),
     };
     let target = tilewright_peers::target(name)?;
-    for file in ProgramCase::files(Path::new(cases))? {
+    for file in ProgramCase::list_files(Path::new(cases))? {
         let case = ProgramCase::read(&file)?;
         let built = match folder {
             None => compile(&case, &*target),

@@ -29,7 +29,9 @@ impl Source {
         }
         let mut sources = Vec::new();
         for folder in folders {
-            sources.extend(ProgramCase::files(folder).map_err(|error| error.to_string())?.into_iter().map(Self::File));
+            sources.extend(
+                ProgramCase::list_files(folder).map_err(|error| error.to_string())?.into_iter().map(Self::File),
+            );
         }
         Ok(sources)
     }

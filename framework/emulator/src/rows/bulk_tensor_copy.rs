@@ -48,7 +48,7 @@ impl BulkTensorCopy {
 
     pub(super) fn execute(&self, call: &mut InstructionCall<'_>) -> Result<(), LaneFault> {
         let tensor = call.tensor(self.tensor)?;
-        let fits = tensor.map.check_for(&self.operand).map_err(|error| error.to_string());
+        let fits = tensor.map.check_for_operand(&self.operand).map_err(|error| error.to_string());
         let aligned = || tensor.check_alignment(self.operand.global_alignment.into());
         fits.and_then(|()| aligned()).map_err(|message| call.invalid_use(&message))?;
         let missing = || call.invalid_use("no layout of its boxes has this mode");

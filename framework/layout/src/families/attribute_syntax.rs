@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::cluster::{cluster_layout, row_major, share_of};
-use crate::{AttributeSyntax, Dim, FamilyAttribute, FamilySpec, IntVec, Omitted, ParameterPosition, ParameterSyntax};
+use crate::{
+    AttributeSyntax, Dim, FamilyAttribute, FamilySpec, IntVec, OmittedValues, ParameterPosition, ParameterSyntax,
+};
 
 pub(super) fn all() -> Vec<AttributeSyntax> {
     vec![
@@ -45,8 +47,9 @@ fn slice() -> AttributeSyntax {
 fn linear(family: &str) -> AttributeSyntax {
     let keywords =
         [("reg_bases", "register"), ("lane_bases", "lane"), ("warp_bases", "warp"), ("block_bases", "block")];
-    let syntax =
-        ttg(family).with_keywords(&keywords).with(ParameterSyntax::new("shape", &["shape"]).omitted(Omitted::Always));
+    let syntax = ttg(family)
+        .with_keywords(&keywords)
+        .with(ParameterSyntax::new("shape", &["shape"]).omitted(OmittedValues::Always));
     match family {
         "linear" => syntax
             .with_call("DistributedLinearLayout", &["reg_bases", "lane_bases", "warp_bases", "block_bases", "shape"]),

@@ -54,7 +54,7 @@ pub struct ParameterSyntax {
     /// The values of the parameter that the text omits.
     #[serde(default)]
     #[serde(rename = "omitted")]
-    pub with_omitted: Omitted,
+    pub with_omitted: OmittedValues,
     /// Name of another parameter that determines this one: the text omits this one if that one is given and is not an
     /// empty list.
     #[serde(default)]
@@ -77,7 +77,7 @@ pub enum ParameterPosition {
 /// Values of a parameter that attribute text omits.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Omitted {
+pub enum OmittedValues {
     /// No value: the text omits the parameter only if the spec does not give it.
     #[default]
     Never,
@@ -89,7 +89,7 @@ pub enum Omitted {
     Always,
 }
 
-impl Omitted {
+impl OmittedValues {
     /// Whether the text omits a value.
     #[must_use]
     pub fn omits(&self, value: &FamilyAttribute) -> bool {
@@ -163,7 +163,7 @@ impl ParameterSyntax {
             name: name.to_owned(),
             keywords: keywords.iter().map(|&keyword| keyword.to_owned()).collect(),
             position: ParameterPosition::default(),
-            with_omitted: Omitted::default(),
+            with_omitted: OmittedValues::default(),
             implied_by: None,
         }
     }
@@ -171,13 +171,13 @@ impl ParameterSyntax {
     /// The same parameter, but the text omits this value.
     #[must_use]
     pub fn omitted_at(mut self, value: impl Into<FamilyAttribute>) -> Self {
-        self.with_omitted = Omitted::At(value.into());
+        self.with_omitted = OmittedValues::At(value.into());
         self
     }
 
     /// The same parameter, but the text omits these values.
     #[must_use]
-    pub fn omitted(mut self, omitted: Omitted) -> Self {
+    pub fn omitted(mut self, omitted: OmittedValues) -> Self {
         self.with_omitted = omitted;
         self
     }

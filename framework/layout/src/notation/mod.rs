@@ -15,7 +15,7 @@ mod print;
 mod respell;
 mod spec;
 
-pub use attribute_syntax::{AttributeSyntax, CallSyntax, Omitted, ParameterPosition, ParameterSyntax};
+pub use attribute_syntax::{AttributeSyntax, CallSyntax, OmittedValues, ParameterPosition, ParameterSyntax};
 pub use case::snake_case;
 pub use json::{camel_case_key, layout_from_json, layout_to_json, spec_from_json, spec_to_json};
 pub use parse::LayoutNames;

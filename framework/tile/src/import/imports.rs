@@ -29,7 +29,7 @@ impl Imports {
                 .map_err(|message| wrong(format!("`{name}`: {message}")))
         };
         let images = rows.images.clone();
-        let functions: Vec<_> = rows.all_functions().into_iter().map(read).collect::<Result<_, _>>()?;
+        let functions: Vec<_> = rows.expanded_functions().into_iter().map(read).collect::<Result<_, _>>()?;
         let operations: Vec<_> = rows.operations.into_iter().map(read).collect::<Result<_, _>>()?;
         let assembly: Vec<_> = rows.assembly.into_iter().map(read).collect::<Result<_, _>>()?;
         self.images.extend(images);

@@ -62,7 +62,7 @@ pub(super) struct Full {
 
 impl File {
     /// All library functions with their full names, including the functions of families.
-    pub fn all_functions(&self) -> Vec<(String, Row)> {
+    pub fn expanded_functions(&self) -> Vec<(String, Row)> {
         let of_family = |family: &Family| {
             let named = |pattern: &String| {
                 let full_name = |(name, row): (&String, &Row)| (pattern.replace("{}", name), row.clone());

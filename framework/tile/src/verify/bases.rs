@@ -50,7 +50,7 @@ impl AllocatedLayout {
     /// Whether a bit of the block's index leads out of the tensor, so that only some blocks of the cluster hold a part
     /// of it.
     #[must_use]
-    pub fn is_cut_across_blocks(&self) -> bool {
+    pub fn leaves_blocks_empty(&self) -> bool {
         !self.bases_of(Dim::BLOCK).iter().all(|basis| self.has(basis))
     }
 }

@@ -175,7 +175,7 @@ struct Footprint {
     row_bits: Vec<bool>,
     /// For each bit of the row index in tensor memory, whether it distinguishes elements of the tensor's allocation.
     allocated_row_bits: Vec<bool>,
-    is_cut_across_blocks: bool,
+    leaves_blocks_empty: bool,
 }
 
 impl Footprint {
@@ -203,7 +203,7 @@ impl Footprint {
             rows: if rows.is_empty() { 0 } else { power(rows.len() - usize::from(rows.get(4).is_some_and(is_zero))) },
             row_bits: rows.iter().map(|basis| !is_zero(basis) && part.has(basis)).collect(),
             allocated_row_bits: rows.iter().map(|basis| !is_zero(basis)).collect(),
-            is_cut_across_blocks: part.is_cut_across_blocks(),
+            leaves_blocks_empty: part.leaves_blocks_empty(),
         })
     }
 }
@@ -229,7 +229,7 @@ pub(super) fn reinterpret(check: &OpContext<'_>, _: &[String]) -> CheckResult {
         format!("the result is a part of an allocation of {:?}: expected all of it", to.allocated())
     })?;
     let (Some(own), Some(given)) = (Footprint::of(check, from), Footprint::of(check, to)) else { return Ok(()) };
-    ensure(!own.is_cut_across_blocks, || "the operand is cut out of its allocation across blocks".to_owned())?;
+    ensure(!own.leaves_blocks_empty, || "the operand is cut out of its allocation across blocks".to_owned())?;
     ensure(given.rows <= own.rows, || format!("the result has {} rows, and the operand {}", given.rows, own.rows))?;
     let bits = own.allocated_row_bits.iter().zip(&own.row_bits).zip(&given.allocated_row_bits);
     ensure(bits.into_iter().all(|((allocated, kept), taken)| !(*taken && *allocated && !*kept)), || {

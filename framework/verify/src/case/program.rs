@@ -39,7 +39,7 @@ impl ProgramCase {
     ///
     /// # Errors
     /// [`ProgramError`] if the text is no valid program, or cannot be compiled for the target.
-    pub fn compile(
+    pub fn compile_text(
         &self,
         compiler: &ProgramCompiler<'_>,
         text: &str,
@@ -64,7 +64,7 @@ impl ProgramCase {
         text: &str,
         options: &CompileOptions,
     ) -> Result<(TestLaunch, Artifact), CaseRunError> {
-        let test = self.test_case(self.compile(compiler, text, &ProgramOptions::default())?)?;
+        let test = self.test_case(self.compile_text(compiler, text, &ProgramOptions::default())?)?;
         let module = Module { kernels: vec![test.kernel] };
         let artifact = compiler.target.compile(&module, options).map_err(CheckFailure::from)?;
         Ok((test.launch, artifact))
@@ -81,7 +81,7 @@ impl ProgramCase {
         options: &ProgramOptions,
         limits: &RunLimits,
     ) -> Result<(Kernel, CaseRun), CaseRunError> {
-        let kernel = self.compile(compiler, text, options)?;
+        let kernel = self.compile_text(compiler, text, options)?;
         let context = PlanContext::new(compiler.target.description()).with_instructions(compiler.target.instructions());
         let outcome = self.run(&kernel, context, limits)?;
         Ok((kernel, outcome))

@@ -95,7 +95,7 @@ impl ProgramCase {
     ///
     /// # Errors
     /// [`CaseError::File`] if the folder cannot be read.
-    pub fn files(folder: &Path) -> Result<Vec<std::path::PathBuf>, CaseError> {
+    pub fn list_files(folder: &Path) -> Result<Vec<std::path::PathBuf>, CaseError> {
         let failed = |source| CaseError::File { file: folder.to_owned(), source };
         let mut files = Vec::new();
         for entry in std::fs::read_dir(folder).map_err(failed)? {

@@ -108,7 +108,7 @@ fn alignment(row: &Instruction, bulk: Bulk<'_>) -> Result<u32, String> {
     let own = row.operands.iter().find_map(|operand| match (operand, bulk) {
         (Operand::Box(operand), Bulk::Box(map)) => {
             let alignment = || operand.find_layout(map.swizzle).map_or(1, |one| one.alignment);
-            Some(map.check_for(operand).map(|()| alignment()).map_err(|error| error.to_string()))
+            Some(map.check_for_operand(operand).map(|()| alignment()).map_err(|error| error.to_string()))
         }
         (Operand::SharedBulk { alignment }, Bulk::Copy1d(_)) => Some(Ok(*alignment)),
         _ => None,

@@ -5,7 +5,7 @@ use tilewright_verify::case::{Expectation, ProgramCase};
 
 /// Reads every case of the data, and checks that its expected buffers equal themselves.
 pub fn all_cases_are_read() {
-    let files = ProgramCase::files(&shared_data::path("kernels/cases")).expect("the folder");
+    let files = ProgramCase::list_files(&shared_data::path("kernels/cases")).expect("the folder");
     assert!(files.len() >= 220, "{}", files.len());
     for file in files {
         let case = ProgramCase::read(&file).unwrap_or_else(|error| panic!("{error}"));

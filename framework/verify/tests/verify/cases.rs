@@ -210,8 +210,8 @@ fn the_cases_of_a_folder_are_its_files_of_one_name() {
     for other in ["index.json", "scale.triton.json", "scale.txt", "b.json"] {
         std::fs::write(folder.join(other), "[]").expect("a file");
     }
-    assert_eq!(ProgramCase::files(folder).expect("files"), [folder.join("b.json"), path.clone()]);
-    assert!(matches!(ProgramCase::files(&path), Err(CaseError::File { .. })));
+    assert_eq!(ProgramCase::list_files(folder).expect("files"), [folder.join("b.json"), path.clone()]);
+    assert!(matches!(ProgramCase::list_files(&path), Err(CaseError::File { .. })));
 }
 
 /// Each entry: the name of an element type, some bytes, and their value.

@@ -30,7 +30,7 @@ pub fn check_listings_wait_and_keep_their_order(answers: Answers) {
         Answers::Sample => shared_data::workspace().join("conformance/kernels"),
         Answers::All => shared_data::path("kernels/cases"),
     };
-    let files = ProgramCase::files(&folder).unwrap();
+    let files = ProgramCase::list_files(&folder).unwrap();
     let (checked, wrong) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let of_target = &|name: &str| {
         let target = target(name);

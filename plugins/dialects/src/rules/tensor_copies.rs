@@ -96,7 +96,7 @@ fn check_copied_layout(check: &OpContext<'_>, memory: &MemDescType) -> CheckResu
     ensure(name == "ttng.async_tma_copy_global_to_local" || !is_fp4_padded(spec), || {
         "padded elements of four bits can be loaded, and not stored".to_owned()
     })?;
-    let is_cut = check.allocated_layout(memory).is_some_and(|part| part.is_cut_across_blocks());
+    let is_cut = check.allocated_layout(memory).is_some_and(|part| part.leaves_blocks_empty());
     ensure(is_load || !is_cut, || {
         "memory is cut out of its allocation across blocks, which copies do not store".to_owned()
     })?;

@@ -258,7 +258,7 @@ fn bytes_are_permuted_by_the_selector() {
     for (bit, selector) in [(0, selector), (1, other)] {
         let found = stored(|k| {
             let (a, b, condition) = (k.i32(a), k.i32(b), k.constant(BIT, bit));
-            k.permute_bytes_with_alternative(a, b, 0x7240, (condition, other))
+            k.permute_bytes_by_condition(a, b, 0x7240, (condition, other))
         });
         assert_eq!(found, expected(selector), "{bit}");
     }

@@ -12,7 +12,7 @@ pub fn modules_with_layouts_give_what_they_must() {
     let (target, dialects, imports) = (target("h100"), tilewright_dialects::all(), tilewright_dialects::imports());
     let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target: &target };
     let (mut run, mut pending, mut wrong) = (0, Vec::new(), Vec::new());
-    for file in ProgramCase::files(&kernels.join("cases")).unwrap() {
+    for file in ProgramCase::list_files(&kernels.join("cases")).unwrap() {
         let name = file.file_stem().unwrap().to_string_lossy().into_owned();
         let module = kernels.join("ttgir").join(format!("{name}.cuda90.ttgir"));
         let Ok(program) = std::fs::read_to_string(module) else { continue };

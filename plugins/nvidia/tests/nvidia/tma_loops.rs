@@ -192,7 +192,7 @@ fn assembly(target: &NvidiaTarget, text: &str) -> String {
     let (case, _) = case("explicit_gemm");
     let (dialects, imports) = (tilewright_dialects::all(), tilewright_dialects::imports());
     let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target };
-    let kernel = case.compile(&compiler, text, &ProgramOptions::default()).expect("a kernel");
+    let kernel = case.compile_text(&compiler, text, &ProgramOptions::default()).expect("a kernel");
     let mut options = CompileOptions { emit: vec![Emit::Assembly], optimisation: 2 };
     if object::assembler().is_ok() {
         options.emit.push(Emit::Object);
@@ -218,7 +218,7 @@ fn the_virtual_device_runs_tma_loops() {
         .chain(PRODUCED.map(|name| (name, with_warp_specialize(&case(name).1, true))))
     {
         let (case, _) = case(name);
-        let kernel = case.compile(&compiler, &text, &ProgramOptions::default()).expect("a kernel");
+        let kernel = case.compile_text(&compiler, &text, &ProgramOptions::default()).expect("a kernel");
         assert!(kernel.to_string().contains("cp.async.bulk.tensor.2d"), "{name}: {kernel}");
         let mut device = VirtualDevice::new(target.description().clone(), target.instructions().to_vec());
         let checked = case.test_case(kernel).and_then(|case| check(&case, &target, &mut device));

@@ -1,7 +1,7 @@
 //! The text syntax of Triton's attributes for this vendor's layout families. Scales have no attribute in Triton, hence
 //! no syntax.
 
-use tilewright_layout::{AttributeSyntax, FamilyAttribute, Omitted, ParameterSyntax};
+use tilewright_layout::{AttributeSyntax, FamilyAttribute, OmittedValues, ParameterSyntax};
 
 pub(super) fn all() -> Vec<AttributeSyntax> {
     vec![amd_mfma(), amd_wmma()]
@@ -17,7 +17,7 @@ fn amd_mfma() -> AttributeSyntax {
     AttributeSyntax::new("amd_mfma", "ttg", "amd_mfma")
         .with_keywords(&keywords)
         .with(ParameterSyntax::cluster())
-        .with(ParameterSyntax::new("tiles_per_warp", &["tilesPerWarp"]).omitted(Omitted::AtOnes))
+        .with(ParameterSyntax::new("tiles_per_warp", &["tilesPerWarp"]).omitted(OmittedValues::AtOnes))
         .with(ParameterSyntax::new("element_bitwidth", &["elementBitWidth"]).omitted_at(32))
         .with_call(
             "AMDMFMALayout",
@@ -43,7 +43,7 @@ fn amd_wmma() -> AttributeSyntax {
         .with(bases("warp_bases", "ctaLayout.warp"))
         .with(ParameterSyntax::cluster())
         .with(ParameterSyntax::new("instr_shape", &["instrShape"]).omitted_at([16, 16, 16]))
-        .with(ParameterSyntax::new("rank", &["rank"]).omitted(Omitted::Always))
+        .with(ParameterSyntax::new("rank", &["rank"]).omitted(OmittedValues::Always))
         .with_call(
             "AMDWMMALayout",
             &["version", "transposed", "warp_bases", "reg_bases", "instr_shape", "cga_layout", "rank"],

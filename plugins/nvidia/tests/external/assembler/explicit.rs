@@ -9,7 +9,7 @@ pub fn mma_operands_in_shared_memory_are_assembled() {
     let compiler = ProgramCompiler { dialects: &dialects, imports: &imports, target: &target };
     for name in ["explicit_gemm", "explicit_gemm_edges", "explicit_attention"] {
         let (case, text) = case(name);
-        let kernel = case.compile(&compiler, &text, &ProgramOptions::default()).expect("a kernel");
+        let kernel = case.compile_text(&compiler, &text, &ProgramOptions::default()).expect("a kernel");
         let options = CompileOptions { emit: vec![Emit::Assembly, Emit::Object], optimisation: 2 };
         let compiled = target.compile(&Module { kernels: vec![kernel] }, &options);
         let compiled = compiled.unwrap_or_else(|error| panic!("{name}: {error}"));

@@ -13,7 +13,7 @@ fn files(answers: Answers) -> Vec<PathBuf> {
         Answers::Sample => shared_data::workspace().join("conformance/kernels"),
         Answers::All => shared_data::path("kernels/cases"),
     };
-    ProgramCase::files(&folder).unwrap()
+    ProgramCase::list_files(&folder).unwrap()
 }
 
 /// Runs a program. Returns the reason why its results are wrong, or `None` if they are right; `Err` if the target does

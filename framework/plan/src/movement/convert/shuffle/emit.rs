@@ -40,7 +40,7 @@ impl Emitted<'_> {
     fn joined(&mut self, builder: &mut Builder, join: &ByteMerge) -> Value {
         let odd = self.condition(builder, join.parity as usize);
         let (a, b) = (self.word(builder, join.a), self.word(builder, join.b));
-        builder.permute_bytes_with_alternative(a, b, join.even, (odd, join.odd))
+        builder.permute_bytes_by_condition(a, b, join.even, (odd, join.odd))
     }
 
     fn condition(&mut self, builder: &mut Builder, parity: usize) -> Value {

@@ -63,7 +63,7 @@ impl ShufflePlan {
     fn blended(&self, builder: &mut Builder, lanes: &Lanes, word: Value, bit: u64) -> Value {
         let [even, odd] = [0, 1].map(|kept| self.selector(|element| own_or_other(element, bit, kept)));
         let received = lanes.across.shuffle(builder, word);
-        builder.permute_bytes_with_alternative(word, received, even, (lanes.odd, odd))
+        builder.permute_bytes_by_condition(word, received, even, (lanes.odd, odd))
     }
 
     /// Emits a blend of a pair of words between the two lanes of `lanes` by one shuffle. In the shuffled word, elements
@@ -73,13 +73,13 @@ impl ShufflePlan {
         let at = |element: u64, half: u64| if half == 1 { element | bit } else { element & !bit };
         let half = |element: u64| u64::from(element & bit != 0);
         let [even, odd] = [1, 0].map(|left| self.selector(|element| (half(element) as u16, at(element, left))));
-        let gathered = builder.permute_bytes_with_alternative(pair[0], pair[1], even, (lanes.odd, odd));
+        let gathered = builder.permute_bytes_by_condition(pair[0], pair[1], even, (lanes.odd, odd));
         let received = lanes.across.shuffle(builder, gathered);
         [0, 1].map(|word| {
             let came = |element| (1, at(element, word));
             let [even, odd] = [0, 1]
                 .map(|kept| self.selector(|element| if half(element) == kept { (0, element) } else { came(element) }));
-            builder.permute_bytes_with_alternative(pair[word as usize], received, even, (lanes.odd, odd))
+            builder.permute_bytes_by_condition(pair[word as usize], received, even, (lanes.odd, odd))
         })
     }
 
