@@ -37,7 +37,7 @@ pub enum LayoutRequestError {
     /// The text or JSON is malformed.
     #[error(transparent)]
     Notation(#[from] TextError),
-    /// The text is not a layout of CuTe or a task mapping, although its form is that of one.
+    /// The text has the form of a CuTe layout or a task mapping, and is not a valid one.
     #[error(transparent)]
     Cute(CuteError),
     /// The JSON value describes neither a family nor a layout.

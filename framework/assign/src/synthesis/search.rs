@@ -1,6 +1,6 @@
 //! Search of the tree of choices: depth first until a leaf has a solution, then from the best leaf to its neighbours.
-//! A search of the choices for each loop follows: stages, overlapped MMAs, bulk tensor copies and a producer warp; then
-//! one of layout conversions before stores.
+//! A search of the choices for each loop follows: stages, overlapped MMAs, bulk tensor copies and a producer warp. Then
+//! the dots are chosen again with these, and layout conversions are tried before stores.
 
 use super::alternatives::Tried;
 use super::anchors::DotCandidate;
@@ -279,10 +279,10 @@ impl Search<'_, '_> {
         let is_open = self.options.task_mapping && open.stages.contains(&1) && open.stages.contains(&2);
         let group = self.tree.group(&open.of);
         // Bulk tensor copies, which another loop of the group may have chosen, do not go through registers.
-        let is_box = |choices: &Choices| {
+        let has_tensor_copies = |choices: &Choices| {
             group.iter().flat_map(|of| &of.copies).any(|copy| choices.tensor_copies.contains_key(copy))
         };
-        let best = self.best.as_ref().filter(|(_, choices)| is_open && !is_box(choices));
+        let best = self.best.as_ref().filter(|(_, choices)| is_open && !has_tensor_copies(choices));
         let Some((_, choices)) = best else { return };
         let choices = group.into_iter().fold(self.tree.with_stages(choices, &open.of, 2), Choices::with_single_buffer);
         self.size.nodes += 1;
@@ -310,8 +310,8 @@ impl Search<'_, '_> {
         let choices = self.tree.with_stages(choices, of, *choices.stages.get(&of.op)?);
         let group = self.tree.group(of);
         let fills = || group.iter().flat_map(|of| of.copies.iter().zip(&of.tensors));
-        let is_box = |copy: &Op| self.tree.tensor_copies.contains_key(copy);
-        let is_uniform = |tensor: &Op| fills().all(|(copy, filled)| filled != tensor || is_box(copy));
+        let can_be_tensor_copy = |copy: &Op| self.tree.tensor_copies.contains_key(copy);
+        let is_uniform = |tensor: &Op| fills().all(|(copy, filled)| filled != tensor || can_be_tensor_copy(copy));
         let copies: Vec<Op> = fills().filter(|(_, tensor)| is_uniform(tensor)).map(|(copy, _)| *copy).collect();
         let tensor_copies = self.tree.tensor_copies.iter().filter(|(copy, _)| copies.contains(copy));
         let tensor_copies = tensor_copies.map(|(copy, mapped)| (*copy, mapped.clone())).collect();

@@ -5,7 +5,7 @@ use super::{PROGRAMS, case, derived};
 use crate::prelude::*;
 use tilewright_assign::synthesis::{Derivation, SynthesisOptions};
 
-/// Environment variable: if it is set, all programs are compared with all their pinned choices (minutes).
+/// Environment variable: if it is set, all programs are compared, which takes minutes.
 const ALL: &str = "TILEWRIGHT_ALL_PINNED";
 
 /// The share of the predicted time that a pinned choice may gain.

@@ -1,4 +1,5 @@
-//! Programs whose loops or copies fill one tensor in shared memory together: the suite's dot, cut along K.
+//! Programs with several loops, or several copies of a loop, that fill one tensor in shared memory: the suite's dot,
+//! divided along K.
 
 use std::sync::Arc;
 

@@ -100,7 +100,7 @@ impl Grid {
     }
 }
 
-/// A matrix instruction whose operand and result layouts can be samples: one product of two matrices, not several
+/// A matrix instruction whose operand and result layouts can be samples: it multiplies one pair of matrices, not several
 /// independent ones (blocks).
 struct SampleMma {
     name: String,
