@@ -11,7 +11,8 @@ use tilewright_plan::movement::{self, ConversionKind, ConversionPlan, PlanContex
 use tilewright_target::{InstructionKind, TargetDescription};
 
 use crate::alternatives::{self, AlternativeLine};
-use crate::draw::{Destination, repeated};
+use crate::draw::destination::Destination;
+use crate::draw::request::repeated;
 use crate::emit::{Answer, CodeForm, Emission};
 use crate::failure::CommandError;
 use crate::stats::PlanStatsTable;

@@ -4,7 +4,7 @@
 
 mod compose;
 mod conversion;
-mod destination;
+pub mod destination;
 mod difference;
 mod divide;
 mod global;
@@ -12,15 +12,13 @@ mod instruction;
 mod layout;
 mod matrix;
 mod memory;
-mod request;
+pub mod request;
 
 use clap::Subcommand;
 
 use crate::GlobalOptions;
 use crate::failure::CommandError;
-pub use destination::Destination;
 pub use instruction::draw as draw_instruction;
-pub use request::repeated;
 
 /// Subcommands of `draw`.
 #[derive(Debug, Subcommand)]

@@ -11,7 +11,8 @@ use tilewright_target::{
     Evidence, Instruction, InstructionKind, Operand, Semantics, TargetDescription, UnusedInstruction,
 };
 
-use crate::draw::{Destination, draw_instruction};
+use crate::draw::destination::Destination;
+use crate::draw::draw_instruction;
 use crate::failure::CommandError;
 use crate::text_table::table;
 use crate::{GlobalOptions, input};

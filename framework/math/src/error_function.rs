@@ -1,8 +1,8 @@
 //! The error function and its complement.
 
 use super::exponential::{exp_double_word, exp_within};
-use super::formula::Natives;
 use super::formula_builder::Real;
+use super::natives::Natives;
 use super::tables::error_function::{ERF, LOG_ERFC, SCALED_ERFC};
 
 /// Returns the error function of `x`. It is a polynomial for magnitudes below 1; beyond, one minus the exponential of a

@@ -1,7 +1,8 @@
 //! Replaces math functions by their expansions.
 
 use super::bound::bound;
-use super::formula::{self, Natives};
+use super::formula;
+use super::natives::Natives;
 use tilewright_kernel::{Builder, Element, Kernel, Launch, MathFunction, Op, Region, Statement, Type, Value};
 
 /// Replaces each math function for which `native` returns false by arithmetic operations, element by element for

@@ -4,8 +4,8 @@
 //! about `log_b(2) / 2`. The result is `2^n b^r`; a polynomial of `r` gives `b^r`. NaN propagates through the
 //! arithmetic; arguments are clamped to the range beyond which results are zero or infinite.
 
-use super::formula::Natives;
 use super::formula_builder::{Int, Real};
+use super::natives::Natives;
 use super::tables::constants::{LN_2, LOG2_10, LOG2_E, LOG10_2};
 use super::tables::exponential::{EXP, EXP2, EXP10};
 use tilewright_kernel::MathFunction;

@@ -2,6 +2,7 @@
 
 use super::bessel::{self, Order};
 use super::formula_builder::{FormulaBuilder, Real};
+use super::natives::Natives;
 use super::{
     bessel_orders, error_function, exact, exponential, gamma, hyperbolic, inverse_error_function, inverse_hyperbolic,
     inverse_trigonometric, logarithm, power, remainder, root, trigonometric,
@@ -20,30 +21,6 @@ pub(super) fn append(
 ) -> Value {
     let fb = FormulaBuilder::new(builder, element);
     formula(function, natives, operands.map(|operand| fb.real(operand))).value
-}
-
-/// The math functions that the target computes by an instruction, among those that the formulas of other functions use.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Natives {
-    pub exp2: bool,
-    pub rsqrt: bool,
-    pub div: bool,
-}
-
-impl Natives {
-    pub(super) fn of(element: Element, native: &dyn Fn(MathFunction, Element) -> bool) -> Self {
-        let [exp2, rsqrt, div] =
-            [MathFunction::Exp2, MathFunction::Rsqrt, MathFunction::Div].map(|function| native(function, element));
-        Self { exp2, rsqrt, div }
-    }
-
-    /// Returns the quotient `x / y`: by the target's instruction if it has one, else rounded to nearest.
-    pub(super) fn quotient<'p>(self, x: Real<'p>, y: Real<'p>) -> Real<'p> {
-        match self.div {
-            true => x.formula.real(x.formula.build(|builder| builder.math(MathFunction::Div, &[x.value, y.value]))),
-            false => x / y,
-        }
-    }
 }
 
 fn formula<'p>(function: MathFunction, natives: Natives, [x, y, z]: [Real<'p>; 3]) -> Real<'p> {

@@ -1,8 +1,8 @@
 //! Hyperbolic functions: polynomials near zero, exponentials elsewhere.
 
 use super::exponential::{Power, exp_double_word, exp_within};
-use super::formula::Natives;
 use super::formula_builder::Real;
+use super::natives::Natives;
 use super::tables::hyperbolic::{SINH, TANH};
 use tilewright_kernel::MathFunction;
 

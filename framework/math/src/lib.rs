@@ -35,6 +35,7 @@ mod inverse_error_function;
 mod inverse_hyperbolic;
 mod inverse_trigonometric;
 mod logarithm;
+mod natives;
 mod polynomial;
 mod power;
 mod real;

@@ -1,7 +1,7 @@
 //! Exact remainders.
 
-use super::formula::Natives;
 use super::formula_builder::{Int, Real};
+use super::natives::Natives;
 
 /// Returns the exact remainder of `x / y`, with the quotient rounded toward zero; it has the sign of `x` (C `fmod`).
 ///

@@ -5,14 +5,13 @@
 
 #![allow(unsafe_code)]
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
 use super::abi::{
     ABI_MAJOR, ABI_MINOR, BlobHandle, DeviceTable, ErrorHandle, Extension, HostTable, PIECES, PieceTable, PluginTable,
     Slice, TargetHandle,
 };
 use super::bytes::read_slice;
 use super::devices;
+use super::exported_handles::{Served, drop_handle, return_handle, target_of_handle};
 use super::factory::TargetFactory;
 use super::failure::{ErrorCode, PluginFailure};
 use super::listener::keep_host;
@@ -107,9 +106,6 @@ pub unsafe fn query(host_major: u32, _host_minor: u32, host: *const HostTable) -
     &raw const TABLE
 }
 
-/// The target that a [`TargetHandle`] points to.
-struct Served(Box<dyn Target>);
-
 extern "C" fn name() -> Slice {
     TargetFactory::all().next().map_or(Slice::EMPTY, |factory| Slice::of(factory.plugin.as_bytes()))
 }
@@ -121,70 +117,6 @@ extern "C" fn version() -> Slice {
 extern "C" fn architecture(index: u32) -> Slice {
     let mut all = TargetFactory::all().flat_map(|factory| factory.architectures);
     all.nth(index as usize).map_or(Slice::EMPTY, |name| Slice::of(name.as_bytes()))
-}
-
-/// Runs `work` and writes its result to `out` as a handle, or returns its error or panic as a handle.
-///
-/// # Safety
-/// `out` must be valid for a write.
-pub(super) unsafe fn return_handle<Work, Handle, Value>(out: *mut *mut Handle, work: Work) -> *mut ErrorHandle
-where
-    Work: FnOnce() -> Result<Value, PluginFailure>,
-{
-    // SAFETY: the caller's contract. The handle is only ever cast back to a `Value`.
-    unsafe { return_value(out, || work().map(|value| Box::into_raw(Box::new(value)).cast())) }
-}
-
-/// Runs `work` and writes its result to `out` by value, or returns its error or panic as a handle.
-///
-/// # Safety
-/// `out` must be valid for a write.
-pub(super) unsafe fn return_value<Value>(
-    out: *mut Value,
-    work: impl FnOnce() -> Result<Value, PluginFailure>,
-) -> *mut ErrorHandle {
-    let outcome = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|payload| {
-        let failure = PluginFailure::panicked(&*payload);
-        // Dropping a payload may panic again.
-        std::mem::forget(payload);
-        Err(failure)
-    });
-    match outcome {
-        Ok(value) => {
-            // SAFETY: the caller's contract.
-            unsafe { out.write(value) };
-            std::ptr::null_mut()
-        }
-        Err(failure) => Box::into_raw(Box::new(failure)).cast(),
-    }
-}
-
-/// Drops the value behind a handle that [`return_handle`] returned.
-///
-/// # Safety
-/// `handle` must be null or come from [`return_handle`] with the same `Value`, and is dropped once.
-pub(super) unsafe fn drop_handle<Value>(handle: *mut Value) {
-    let drop_it = AssertUnwindSafe(|| {
-        if !handle.is_null() {
-            // SAFETY: the caller's contract.
-            drop(unsafe { Box::from_raw(handle) });
-        }
-    });
-    if let Err(payload) = catch_unwind(drop_it) {
-        std::mem::forget(payload);
-    }
-}
-
-/// Returns the target that a handle points to.
-///
-/// # Safety
-/// `target` must be null or a live handle of this table.
-pub(super) unsafe fn target_of_handle<'a>(target: *const TargetHandle) -> Result<&'a dyn Target, PluginFailure> {
-    // SAFETY: the caller's contract; handles are created by `target_create` from a `Served`.
-    let served = unsafe { target.cast::<Served>().as_ref() };
-    served
-        .map(|served| &*served.0)
-        .ok_or_else(|| PluginFailure::new(ErrorCode::MALFORMED, ["the target handle is null"]))
 }
 
 unsafe extern "C" fn target_create(description: Slice, out: *mut *mut TargetHandle) -> *mut ErrorHandle {

@@ -10,10 +10,10 @@ use super::channel::{Call, Channel};
 use super::claims::{check_instructions, check_layout};
 use super::devices;
 use super::factory_error::FactoryError;
-use super::failure::PluginFailure;
 use super::listener::{self, LogLevel};
-use super::message::{self, FamilyAnswer, FamilyRequest, Piece, PieceRequest, TargetInfo};
-use super::wire::{self, WireError};
+use super::message::{self, FamilyAnswer, FamilyRequest, Piece, TargetInfo};
+use super::remote::Remote;
+use super::wire;
 use crate::{Artifact, CompileError, CompileOptions, Device, DeviceError, Target};
 use tilewright_kernel as kernel;
 use tilewright_layout::{AttributeSyntax, Families, FamilyError, FamilySpec, Layout, SampleLayout, SampleUse};
@@ -34,51 +34,6 @@ pub(super) struct Proxy {
     remote: Arc<Remote>,
 }
 
-/// A target in the plugin; it is destroyed when its last user is dropped.
-pub(super) struct Remote {
-    channel: Arc<dyn Channel>,
-    target: u64,
-}
-
-impl Drop for Remote {
-    fn drop(&mut self) {
-        // A failure here has no caller to report to.
-        let _ = self.channel.call(Call::Destroy { target: self.target });
-    }
-}
-
-impl Remote {
-    pub(super) fn target(&self) -> u64 {
-        self.target
-    }
-
-    pub(super) fn call(&self, call: Call) -> Result<Vec<u8>, PluginFailure> {
-        self.channel.call(call)
-    }
-
-    /// Reads one piece (such as families or instructions) of the target's tables.
-    fn pieces(&self, piece: Piece) -> Result<TargetInfo<'static>, FactoryError> {
-        let request = PieceRequest { pieces: vec![piece] };
-        let request = wire::write(&request).map_err(|error| FactoryError::Failed(error.to_string()))?;
-        let info = self.call(Call::Info { target: self.target, request });
-        let info = info.map_err(|failure| failure.into_factory_error(&self.plugin()))?;
-        message::read_target_info(&info)
-            .map_err(|error| FactoryError::Failed(self.unreadable_answer("families and instructions", &error)))
-    }
-
-    pub(super) fn plugin(&self) -> String {
-        self.channel.file().display().to_string()
-    }
-
-    pub(super) fn unreadable_answer(&self, what: &str, error: &WireError) -> String {
-        format!("{}: answered {what} that cannot be read: {error}; report this to the plugin's author", self.plugin())
-    }
-
-    fn wrong_answer(&self, reason: &str) -> String {
-        format!("{}: answered {reason}; report this to the plugin's author", self.plugin())
-    }
-}
-
 impl Proxy {
     /// Creates the target in the plugin, and reads the names of its layout families.
     pub(super) fn open(channel: Arc<dyn Channel>, description: &TargetDescription) -> Result<Self, FactoryError> {
@@ -87,7 +42,7 @@ impl Proxy {
         let target = NEXT_TARGET.fetch_add(1, Ordering::Relaxed);
         let create = Call::Create { target, description: bytes };
         channel.call(create).map_err(|failure| failure.into_factory_error(&plugin))?;
-        let remote = Arc::new(Remote { channel, target });
+        let remote = Arc::new(Remote::new(channel, target));
         let TargetInfo { families, attribute_syntaxes, .. } = remote.pieces(Piece::Families)?;
         let families = ProxyFamilies {
             names: families,
@@ -147,9 +102,8 @@ impl Target for Proxy {
 
     fn compile(&self, module: &kernel::Module, options: &CompileOptions) -> Result<Artifact, CompileError> {
         let options = wire::write(options).map_err(|error| CompileError::Invalid(error.to_string()))?;
-        let call = Call::Compile { target: self.remote.target, module: kernel::encode(module), options };
-        let answer =
-            self.remote.channel.call(call).map_err(|failure| failure.into_compile_error(&self.remote.plugin()))?;
+        let call = Call::Compile { target: self.remote.target(), module: kernel::encode(module), options };
+        let answer = self.remote.call(call).map_err(|failure| failure.into_compile_error(&self.remote.plugin()))?;
         message::read_artifact(&answer)
             .map_err(|error| CompileError::Plugin(self.remote.unreadable_answer("compiled code", &error)))
     }
@@ -215,8 +169,7 @@ impl ProxyFamilies {
             message: error.to_string(),
         })?;
         let answer = remote
-            .channel
-            .call(Call::Resolve { target: remote.target, request })
+            .call(Call::Resolve { target: remote.target(), request })
             .map_err(|failure| failure.into_family_error(&remote.plugin()))?;
         let FamilyAnswer { layout } =
             wire::read(&answer).map_err(|error| FamilyError::Plugin(remote.unreadable_answer("a layout", &error)))?;

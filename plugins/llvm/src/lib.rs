@@ -28,6 +28,7 @@ mod ffi;
 mod float;
 mod generate;
 mod host_io;
+mod lane_access;
 mod lines;
 mod memory;
 mod ordered;

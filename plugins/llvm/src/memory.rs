@@ -10,6 +10,7 @@ use tilewright_plugin::codegen::{invalid, unsupported};
 use crate::PredicatedAccess;
 use crate::emitter::builder_error;
 use crate::ffi;
+use crate::lane_access::LaneAccess;
 use crate::translate::{Body, Typed};
 
 /// Maximum number of consecutive stores. LLVM's store merging takes time quadratic in the length of a sequence of
@@ -21,21 +22,6 @@ struct Predicated<'ctx> {
     before: BasicBlock<'ctx>,
     access: BasicBlock<'ctx>,
     after: BasicBlock<'ctx>,
-}
-
-/// A load or store of the kernel IR by one lane: address, predicate, and offset and alignment in bytes.
-#[derive(Clone, Copy)]
-pub(crate) struct LaneAccess {
-    pointer: Value,
-    predicate: Option<Value>,
-    offset: i32,
-    alignment: u32,
-}
-
-impl LaneAccess {
-    pub(crate) fn new(pointer: Value, predicate: Option<Value>, offset: i32, alignment: u32) -> Self {
-        Self { pointer, predicate, offset, alignment }
-    }
 }
 
 impl<'ctx> Body<'_, 'ctx> {

@@ -18,8 +18,8 @@ use tilewright_plugin::codegen::{
 };
 
 use crate::emitter::{Emitter, builder_error};
+use crate::lane_access::LaneAccess;
 use crate::lines::Lines;
-use crate::memory::LaneAccess;
 use crate::ordered::Ordered;
 use crate::thread_fields::ThreadFields;
 use crate::{Dialect, KernelForm, LlvmTarget, MapForm, SharedForm, no_clusters};

@@ -21,7 +21,7 @@ use super::groups::Groups;
 use super::input::LoweringInput;
 use super::lowered::{LoweredValue, Registers};
 use super::pending::Pending;
-use super::tensor_memory::TensorMemory;
+use super::tensor_memory_state::TensorMemory;
 use super::types::carrier;
 
 /// The asynchronous copies from global to shared memory, each with its plan.

@@ -40,6 +40,7 @@ mod stages;
 mod tensor_coordinates;
 mod tensor_copies;
 mod tensor_memory;
+mod tensor_memory_state;
 mod types;
 
 pub use along::without_axis;

@@ -24,24 +24,6 @@ use super::pending::OpPositions;
 /// in flight waits for all but this many.
 const MOST_LEFT: u32 = 8;
 
-/// The tensor memory of a kernel while its program is lowered.
-#[derive(Default)]
-pub(super) struct TensorMemory {
-    /// The dots that accumulate in tensor memory, each with its plan.
-    dots: Vec<(Op, MmaPlan)>,
-    /// The dots whose groups of MMAs (MMAs that are committed together) are numbered over the whole program, and arrive
-    /// at the kernel's mbarriers.
-    numbered: HashSet<Op>,
-    /// The allocation; `None` if no dot accumulates in tensor memory.
-    allocation: Option<TensorMemoryAllocation>,
-    /// The first of the columns that are shared by all dots without columns of their own.
-    shared_column: u32,
-    /// The numbers of the program's first and next groups of MMAs; `None` without an allocation.
-    groups: Option<[Value; 2]>,
-    /// The positions of the program's operations, computed when first needed.
-    positions: OnceCell<OpPositions>,
-}
-
 /// The tensor-memory columns and mbarriers of a dot whose MMAs complete before the next operation.
 pub(super) struct DotSpace {
     /// The columns and mbarriers.

@@ -6,7 +6,7 @@
 
 use tilewright_kernel::{Binary, Builder, Op, Queue, Scope, Value};
 
-use super::tmem_alloc::emit_on_first_warp;
+use super::first_warp::emit_on_first_warp;
 
 /// Size of an mbarrier in bytes.
 const BYTES: u32 = 8;

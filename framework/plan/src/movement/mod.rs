@@ -17,6 +17,7 @@ mod convert;
 mod copy;
 mod descriptor_match;
 mod error;
+mod first_warp;
 mod gather;
 mod memory;
 mod mma_barriers;
@@ -56,6 +57,7 @@ pub use copy::{
 };
 pub use descriptor_match::{DescriptorMatch, DescriptorMismatch, operand_memory_layout};
 pub use error::MovementError;
+pub use first_warp::emit_on_first_warp;
 pub use gather::{GatherPlan, gather_candidates, plan_gather};
 pub use memory::{
     AccessKind, AxisStride, BankConflicts, BankModel, ConflictError, GlobalAccess, GlobalAddress, GlobalTensor,
@@ -72,5 +74,5 @@ pub use scan::{ScanDirection, ScanPlan, plan_scan};
 pub use shared_bits::SharedBits;
 pub use stats::PlanStats;
 pub use tensor_memory::{TensorMemoryMoveTable, TensorMemoryMoves};
-pub use tmem_alloc::{TensorMemoryAllocation, emit_on_first_warp};
+pub use tmem_alloc::TensorMemoryAllocation;
 pub use variadic::Combine;

@@ -1,8 +1,9 @@
 //! Allocation of tensor memory for a block (PTX `tcgen05.alloc`): the first warp allocates it, initializes the
 //! mbarriers for the arrivals of MMAs, and frees it at the end.
 
-use tilewright_kernel::{Binary, Builder, Compare, Element, Scope, SpecialRegister, Type, Value};
+use tilewright_kernel::{Builder, Element, Scope, Type, Value};
 
+use super::first_warp::emit_on_first_warp;
 use super::mma_barriers::MmaBarriers;
 
 /// An allocation of columns of tensor memory, and the mbarriers of the MMAs that accumulate there.
@@ -39,21 +40,4 @@ impl TensorMemoryAllocation {
             builder.tensor_free(self.address, self.columns);
         });
     }
-}
-
-/// Emits `body` so that only the first warp of the block executes it or, if `of` is given, the first of every `of`
-/// warps (a power of two).
-pub fn emit_on_first_warp(builder: &mut Builder, of: Option<u32>, body: impl FnOnce(&mut Builder)) {
-    let mut warp = builder.special(SpecialRegister::Warp);
-    if let Some(warps) = of {
-        warp = builder.binary_const(Binary::And, warp, warps - 1);
-    }
-    let zero = builder.i32(0);
-    let is_first = builder.compare(Compare::Eq, warp, zero);
-    builder.begin_region(&[]);
-    body(builder);
-    let then = builder.end_region(&[]);
-    builder.begin_region(&[]);
-    let otherwise = builder.end_region(&[]);
-    builder.if_else(is_first, then, otherwise, &[]);
 }

@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 
 use super::call::{DeviceCall, DeviceNames, Number};
 use crate::channel::Call;
-use crate::proxy::Remote;
+use crate::remote::Remote;
 use crate::wire;
 use crate::{Artifact, Device, DeviceBuffer, DeviceError, LaunchRequest, Launched, LoadedCode};
 

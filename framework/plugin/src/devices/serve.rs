@@ -9,7 +9,7 @@ use crate::abi::{
     BlobHandle, DEVICES, DeviceTable, DevicesHandle, ErrorHandle, Extension, PieceTable, Slice, TargetHandle,
 };
 use crate::bytes::read_slice;
-use crate::export::{drop_handle, return_handle, return_value, target_of_handle};
+use crate::exported_handles::{drop_handle, return_handle, return_value, target_of_handle};
 use crate::{Device, DeviceBuffer, LaunchRequest, LoadedCode};
 use crate::{ErrorCode, PluginFailure, message, wire};
 

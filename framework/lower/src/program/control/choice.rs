@@ -3,9 +3,10 @@
 use tilewright_kernel::{Compare, Region, Value};
 use tilewright_tile::{self as tile, Attribute, Op};
 
-use super::super::error::{LowerError, Lowered, Reason};
+use super::super::error::{LowerError, Reason};
 use super::super::lowering::Lowering;
 use super::guarded_loads::guarded_loads;
+use super::yielded::yielded;
 
 /// Lowers `scf.if`.
 pub(in super::super) fn chosen(lowering: &mut Lowering<'_>, op: Op) -> Result<(), LowerError> {
@@ -92,12 +93,4 @@ pub(in super::super) fn lower_branch(
         None => Vec::new(),
     };
     Ok(lowering.builder.end_region(&values))
-}
-
-/// Returns the kernel values that a block yields, in the layouts of the operation's results.
-pub(super) fn yielded(lowering: &mut Lowering<'_>, op: Op, block: tile::Block) -> Result<Vec<Value>, LowerError> {
-    let body = lowering.body;
-    let Some(end) = lowering.block(block)? else { return Ok(Vec::new()) };
-    let given: Lowered<Vec<Value>> = lowering.flat(&body.op(end).operands, &body.op(op).results);
-    given.map_err(|reason| reason.at(body, end))
 }

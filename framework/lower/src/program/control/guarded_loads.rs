@@ -9,7 +9,7 @@ use tilewright_tile::{self as tile, Attribute, Body, Op, ValueOrigin};
 
 use super::super::error::LowerError;
 use super::super::lowering::Lowering;
-use super::choice::yielded;
+use super::yielded::yielded;
 
 /// Lowers the operation's first branch with `condition` as a part of all masks, and returns the values that the
 /// operation yields; `None` if the branches do not have the form that this module lowers.

@@ -7,6 +7,7 @@ mod guarded_loads;
 mod pointer_bases;
 mod pointer_sum;
 mod repeated;
+mod yielded;
 
 pub(super) use choice::{chosen, inlined, lower_branch, switched};
 pub(super) use counted::counted;

@@ -11,11 +11,14 @@
 //! complete. If a loop carries the accumulator only from one dot to the next, it stays in tensor memory (`resident`).
 //! Such dots are found together with asynchronous MMAs, even if the program waits for each immediately.
 
+mod flow;
 mod found;
 mod in_flight;
+mod positions;
 mod resident;
 mod state;
 
-pub(super) use found::{OpPositions, planned};
+pub(super) use found::planned;
 pub(super) use in_flight::{awaited, lower_async_mma};
+pub(super) use positions::OpPositions;
 pub(super) use state::{InFlightMma, Pending};

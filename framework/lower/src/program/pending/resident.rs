@@ -12,7 +12,8 @@ use tilewright_tile::op::name::{scf, tt};
 use tilewright_tile::transform::loads::carried_accumulator;
 use tilewright_tile::{Body, Op, Value};
 
-use super::found::{Dots, Flow, OpPositions, is_pending};
+use super::flow::{Dots, Flow, is_pending};
+use super::positions::OpPositions;
 use crate::program::lowering::Lowering;
 
 /// The columns of the accumulators in the kernel's allocation of tensor memory.

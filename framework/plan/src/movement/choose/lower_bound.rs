@@ -8,6 +8,9 @@ use super::super::tile::Tile;
 use super::problem::SharedLayoutProblem;
 use super::side::Side;
 
+/// Max number of variants of a problem that are searched besides the problem itself.
+const MOST_VARIANTS: usize = 8;
+
 /// The number of warp bits, and of lane bits, along which threads share the work of a store.
 #[derive(Clone, Copy, Default)]
 struct Sharing {
@@ -56,6 +59,22 @@ pub(super) fn by_row(problem: &SharedLayoutProblem<'_>, side: &Side<'_>, tile: &
 pub(super) fn by_any(problem: &SharedLayoutProblem<'_>, side: &Side<'_>) -> Option<u64> {
     let plain = (0..=problem.widest()).filter_map(|width| at_width(problem, side, width));
     plain.chain(side.tiles.iter().filter_map(|tile| by_row(problem, side, tile))).min()
+}
+
+/// Returns the lower bound of the weighted wavefronts of all accessors for the division of work among replicas that
+/// `problem` has.
+pub(super) fn of_all(problem: &SharedLayoutProblem<'_>) -> u64 {
+    let of = |side: &Side<'_>| Some(by_any(problem, side)?.saturating_mul(side.weight));
+    problem.sides.iter().map(|side| of(side).unwrap_or(u64::MAX)).fold(0, u64::saturating_add)
+}
+
+/// Returns the variants of `problem` that are searched besides the problem itself. In a variant, threads share the work
+/// of replicas; the variants with the lowest bounds of the price come first.
+pub(super) fn cheapest_variants<'a>(problem: &SharedLayoutProblem<'a>) -> Vec<SharedLayoutProblem<'a>> {
+    let mut variants = problem.with_divided_replicas();
+    variants.sort_by_key(|variant| variant.price(of_all(variant)));
+    variants.truncate(MOST_VARIANTS);
+    variants
 }
 
 /// As [`by_any`], if threads that hold replicas may share the work, however they divide it.

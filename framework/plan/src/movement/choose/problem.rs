@@ -10,16 +10,12 @@ use super::super::conversion::Side as Columned;
 use super::super::tile::LocatedAccessor;
 use super::super::{ConversionProblem, MovementError, PlanContext};
 use super::accessor::{Accessor, AddressStart, ConsecutiveCopy};
-use super::lower_bound;
 use super::side::Side;
 use crate::layouts;
 
 /// Price of a wavefront in the unit of prices, a quarter of a wavefront; a select costs one such unit
 /// ([`price_in_wavefronts`](super::super::price_in_wavefronts)).
 pub(super) const QUARTERS: u64 = 4;
-/// Max number of variants of the problem that are searched besides the problem itself. In a variant, threads share the
-/// work of replicas.
-const MOST_SHARED: usize = 8;
 
 /// The checked input of the choice of a layout: target, element width and accessors. The elements of one block are
 /// numbered by `bits` bits; these numbers are called the coordinates of the problem.
@@ -86,9 +82,8 @@ impl<'a> SharedLayoutProblem<'a> {
     }
 
     /// Returns variants of the problem in which threads of one store that hold replicas divide its elements among them,
-    /// along one or more thread bits; the variants with the lowest bounds of the price come first. For each number of
-    /// thread bits there are up to two variants: the threads divide the register bits that other accessors need in
-    /// different threads, or the highest register bits.
+    /// along one or more thread bits. For each number of thread bits there are up to two variants: the threads divide the
+    /// register bits that other accessors need in different threads, or the highest register bits.
     pub(super) fn with_divided_replicas(&self) -> Vec<Self> {
         let mut all = Vec::new();
         for (at, side) in self.sides.iter().enumerate() {
@@ -109,16 +104,7 @@ impl<'a> SharedLayoutProblem<'a> {
                 }
             }
         }
-        all.sort_by_key(|shared| shared.price(shared.wavefront_bound()));
-        all.truncate(MOST_SHARED);
         all
-    }
-
-    /// Returns the lower bound of the weighted wavefronts of all accessors for the division of work among replicas that
-    /// this problem has.
-    pub(super) fn wavefront_bound(&self) -> u64 {
-        let of = |side: &Side<'_>| Some(lower_bound::by_any(self, side)?.saturating_mul(side.weight));
-        self.sides.iter().map(|side| of(side).unwrap_or(u64::MAX)).fold(0, u64::saturating_add)
     }
 
     /// Returns the price, in quarters of a wavefront, of `wavefronts` weighted wavefronts and of the selects by which

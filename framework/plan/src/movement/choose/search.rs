@@ -43,7 +43,7 @@ pub fn choose_shared_layout<'a>(
 ) -> Result<SharedLayoutChoice, MovementError> {
     let context = context.into();
     let problem = SharedLayoutProblem::new(accessors, element_bits, context.target, &vec![context; accessors.len()])?;
-    let shared = problem.with_divided_replicas();
+    let shared = lower_bound::cheapest_variants(&problem);
     let mut weigher = Weigher::new(&problem, constraints)?;
     match problem.copy {
         None => search_sharing(&mut weigher, &shared, &problem.bases(), (&[], &[])),
@@ -76,7 +76,7 @@ pub(crate) fn choose_shared_layout_with_prefix<'a>(
 ) -> Result<SharedLayoutChoice, MovementError> {
     let problem = SharedLayoutProblem::new(accessors, element_bits, target, context)?;
     let low = problem.prefix_columns(begin)?;
-    let shared = problem.with_divided_replicas();
+    let shared = lower_bound::cheapest_variants(&problem);
     let mut weigher = Weigher::new(&problem, constraints)?;
     let bases = problem.bases_from(&low);
     search_sharing(&mut weigher, &shared, &bases, (&low[..begin.kept], &low[..begin.together]));

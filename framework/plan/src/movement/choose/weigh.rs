@@ -71,7 +71,7 @@ impl<'a> Weigher<'a> {
             constraints,
             most_bytes: constraints.max_bytes.unwrap_or(u64::from(target.shared.bytes)),
             lower_bound,
-            least: problem.wavefront_bound(),
+            least: lower_bound::of_all(problem),
             min_wavefronts,
             best: Vec::new(),
             rejected: Vec::new(),
@@ -87,12 +87,12 @@ impl<'a> Weigher<'a> {
     /// Makes `shared`, whose threads share the work of replicas, the current problem, and returns true. Returns false
     /// and changes nothing if it cannot be cheaper than the best layout so far.
     pub(super) fn continue_with(&mut self, shared: &'a SharedLayoutProblem<'a>) -> bool {
-        let bound = shared.price(shared.wavefront_bound());
+        let least = lower_bound::of_all(shared);
         let cheapest = self.best.iter().filter(|known| known.rejected.is_none()).map(|known| known.price).min();
-        if cheapest.is_some_and(|cheapest| bound >= cheapest) {
+        if cheapest.is_some_and(|cheapest| shared.price(least) >= cheapest) {
             return false;
         }
-        (self.problem, self.least) = (shared, shared.wavefront_bound());
+        (self.problem, self.least) = (shared, least);
         true
     }
 

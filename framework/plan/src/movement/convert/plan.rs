@@ -9,7 +9,7 @@ use tilewright_kernel::{Builder, Counts, Value};
 
 use super::cluster::ClusterPlan;
 use super::renaming::Renaming;
-use super::shared::Scratch;
+use super::shared::scratch::Scratch;
 use super::shuffle::ShufflePlan;
 use crate::cost::WarpWork;
 use crate::movement::choose::swizzle::ScratchLayout;

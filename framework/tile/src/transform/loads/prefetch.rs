@@ -4,16 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::find::{BufferReader, PrefetchableLoad, slice};
-use super::stored_operands::StoredOperands;
+use super::stored_operands::{StoredOperands, buffer_type};
 use super::{PipelinedLoop, PrefetchPath, PrefetchedLoad, REGISTER_BUFFERS};
 use crate::op::Dialects;
 use crate::op::name::{ttg, tw};
 use crate::op_attrs::SMEM_OPERAND;
-use crate::transform::pipeliner::{
-    Buffers, Prefetch, Schedule, Source, Stream, backward, carried_accumulator, expand, shared_memory,
-};
+use crate::transform::pipeliner::{Buffers, Prefetch, Schedule, Source, Stream, backward, carried_accumulator, expand};
 use crate::transform::{IrCloner, Rewrite, Rewritten, rewrite_function, violation};
-use crate::{Attribute, Function, LayoutName, MemDescType, Op, TileType, TileViolation, Value, ValueOrigin, Values};
+use crate::{Attribute, Function, Op, TileType, TileViolation, Value, ValueOrigin, Values};
 
 /// Pipelines loops of a function: prefetches the chosen loads, each by its [`PrefetchPath`], and stores the chosen dot
 /// operands to shared memory before the loop.
@@ -127,18 +125,6 @@ fn schedule(of: &PipelinedLoop, streams: &[Vec<usize>], cloner: &IrCloner<'_, '_
 fn bytes_of(ty: &TileType) -> u64 {
     let elements: u64 = ty.shape().unwrap_or_default().iter().product();
     elements * u64::from(ty.element().element_bits().unwrap_or(8)) / 8
-}
-
-/// The type of a buffer in shared memory with the shape and the elements of `ty`.
-pub(super) fn buffer_type(ty: &TileType, layout: &LayoutName) -> MemDescType {
-    MemDescType {
-        shape: ty.shape().unwrap_or_default().to_vec(),
-        element: ty.element().clone(),
-        layout: layout.clone(),
-        space: shared_memory(),
-        mutable: true,
-        allocation: None,
-    }
 }
 
 /// The loads of the loop that is being emitted; as the front end of the pipeliner, it emits their prefetches.

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::StoredOperand;
-use super::prefetch::buffer_type;
 use crate::op::name::ttg;
 use crate::op_attrs::{PENDING, SMEM_OPERAND};
+use crate::transform::pipeliner::shared_memory;
 use crate::transform::{IrCloner, Rewritten};
-use crate::{Attribute, Op, TileType, Value, ValueOrigin, Values};
+use crate::{Attribute, LayoutName, MemDescType, Op, TileType, Value, ValueOrigin, Values};
 
 /// The buffers of stored operands, by dot and operand (A 0, B 1).
 #[derive(Default)]
@@ -53,5 +53,17 @@ impl StoredOperands {
             cloner.to.body_mut().op_mut(new_op).attributes.set(PENDING, Attribute::Unit);
         }
         Ok(true)
+    }
+}
+
+/// The type of a buffer in shared memory with the shape and the elements of `ty`.
+pub(super) fn buffer_type(ty: &TileType, layout: &LayoutName) -> MemDescType {
+    MemDescType {
+        shape: ty.shape().unwrap_or_default().to_vec(),
+        element: ty.element().clone(),
+        layout: layout.clone(),
+        space: shared_memory(),
+        mutable: true,
+        allocation: None,
     }
 }

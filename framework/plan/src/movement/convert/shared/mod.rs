@@ -5,7 +5,7 @@ mod coordinates;
 mod emit;
 mod layouts;
 mod plan;
-mod scratch;
+pub(super) mod scratch;
 
 use plan::Sides;
 pub(super) use plan::{cycles_lower_bound, plan, stays_in_warps, within};
