@@ -64,6 +64,8 @@ pub struct WarpWork {
 pub struct GlobalWork {
     /// Number of load or store instructions that the warp issues.
     pub accesses: f64,
+    /// Cycles of the address unit for the warp's accesses; zero if the target states no rate.
+    pub address_cycles: f64,
     /// Number of lines of the first-level cache (L1) that the warp's accesses look up, counted for each access.
     pub lines: f64,
     /// Number of sectors that the warp's loads touch, counted for each load. The first-level cache (L1) serves them.
@@ -77,23 +79,25 @@ impl GlobalWork {
     /// Returns the work of one of the `warps` warps of a block that together execute the access plan `plan`.
     #[must_use]
     pub fn from_access(plan: &GlobalAccess, direction: Direction, warps: u32) -> Self {
-        let [lines, sectors] = [plan.lines, plan.transactions].map(|all| all as f64 / f64::from(warps.max(1)));
-        let accesses = plan.accesses as f64;
-        match direction {
-            Direction::Load => Self { accesses, lines, loaded_sectors: sectors, stored_sectors: 0.0 },
-            Direction::Store => Self { accesses, lines, loaded_sectors: 0.0, stored_sectors: sectors },
-        }
+        let of_warp = |all: u64| all as f64 / f64::from(warps.max(1));
+        let (lines, sectors) = (of_warp(plan.lines), of_warp(plan.transactions));
+        let (loaded_sectors, stored_sectors) = match direction {
+            Direction::Load => (sectors, 0.0),
+            Direction::Store => (0.0, sectors),
+        };
+        let (accesses, address_cycles) = (plan.accesses as f64, of_warp(plan.address_cycles));
+        Self { accesses, address_cycles, lines, loaded_sectors, stored_sectors }
     }
 
-    /// Returns the cycles of the memory pipe, the longest of: one cycle for each access, one for each line, the bytes
-    /// of loaded sectors at the rate of the first-level cache, and the bytes of stored sectors at the compute unit's
+    /// Returns the cycles of the memory pipe, the longest of: one cycle for each access or the cycles of the address
+    /// unit, one for each line, the bytes of loaded sectors at the rate of the first-level cache, and the bytes of stored sectors at the compute unit's
     /// share of the last-level cache.
     fn cycles(&self, target: &TargetDescription) -> f64 {
         let bytes = f64::from(target.global.transaction_bytes);
         let share = target.throughput.as_ref().map_or(FIRST_LEVEL_BYTES / 4.0, Throughput::bytes_per_cycle);
         let loaded = self.loaded_sectors * bytes / FIRST_LEVEL_BYTES;
         let stored = self.stored_sectors * bytes / (CACHE_RATIO * share).clamp(1.0, FIRST_LEVEL_BYTES);
-        self.accesses.max(self.lines).max(loaded).max(stored)
+        self.accesses.max(self.address_cycles).max(self.lines).max(loaded).max(stored)
     }
 }
 

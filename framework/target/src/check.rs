@@ -217,6 +217,12 @@ fn check_global(global: &Global) -> Checked {
     widths("access_bits", &global.access_bits)?;
     power_of_two("transaction_bytes", global.transaction_bytes, u32::MAX)?;
     count("stages", global.stages)?;
+    if let Some(unit) = &global.address_unit {
+        let table = "address_unit";
+        power_of_two("group_lanes", unit.group_lanes, MOST_LANES).within(table)?;
+        power_of_two("scattered_lanes", unit.scattered_lanes, unit.group_lanes).within(table)?;
+        text("source", &unit.source).within(table)?;
+    }
     text("source", &global.source)
 }
 

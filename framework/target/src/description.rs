@@ -170,6 +170,9 @@ pub struct Global {
     /// Size in bytes of a transaction of global memory (a sector).
     #[cfg_attr(test, schemars(range(min = 1)))]
     pub transaction_bytes: u32,
+    /// Rate of the unit that processes the addresses of a warp's access; `None` if it is unknown or never limits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub address_unit: Option<AddressUnit>,
     /// Number of stages (buffers) of pipelined copies if neither the launch nor the loop sets one: one buffer is read,
     /// the copies to the others are in flight. Three by default.
     #[serde(default = "usual_stages")]
@@ -180,6 +183,33 @@ pub struct Global {
     /// Origin of this entry's values: a document, a measurement or an assumption.
     #[cfg_attr(test, schemars(regex(pattern = r"\S")))]
     pub source: String,
+}
+
+/// Rate of the unit that processes the addresses of accesses of global memory, group by group of consecutive lanes. A
+/// group takes one cycle for each transaction that it touches, and no more cycles than if its lanes were scattered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(deny_unknown_fields))]
+pub struct AddressUnit {
+    /// Number of consecutive lanes in a group.
+    #[cfg_attr(test, schemars(range(min = 1)))]
+    pub group_lanes: u32,
+    /// Number of lanes in a cycle if no two lanes access the same transaction.
+    #[cfg_attr(test, schemars(range(min = 1)))]
+    pub scattered_lanes: u32,
+    /// Kind of evidence for this entry's values: measured, documented or assumed.
+    pub evidence: Evidence,
+    /// Origin of this entry's values: a document, a measurement or an assumption.
+    #[cfg_attr(test, schemars(regex(pattern = r"\S")))]
+    pub source: String,
+}
+
+impl AddressUnit {
+    /// Returns the cycles of a group of lanes that touch this number of transactions.
+    #[must_use]
+    pub fn group_cycles(&self, transactions: u64) -> u64 {
+        transactions.min(u64::from(self.group_lanes.div_ceil(self.scattered_lanes.max(1))))
+    }
 }
 
 /// A shuffle instruction: lanes of a warp pass values to each other.

@@ -37,7 +37,7 @@ pub use check::DescriptionFault;
 pub use completion::{Completion, Queue};
 pub use cost::{Cost, CostTable, Evidence};
 pub use description::{
-    Global, Lanes, Limits, Shared, ShuffleKind, ShufflePrimitive, TargetDescription, TargetFileError,
+    AddressUnit, Global, Lanes, Limits, Shared, ShuffleKind, ShufflePrimitive, TargetDescription, TargetFileError,
 };
 pub use dominators::dominators;
 pub use element_type::ElementType;

@@ -63,6 +63,7 @@ pub fn target(warp_ordered: bool) -> TargetDescription {
             source: "invented".to_owned(),
         },
         global: Global {
+            address_unit: None,
             access_bits: vec![8, 16, 32, 64, 128],
             transaction_bytes: 32,
             stages: 3,

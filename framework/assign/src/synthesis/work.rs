@@ -386,7 +386,9 @@ impl WorkCounter<'_, '_> {
             }
             _ => (op_costs.bytes, 0),
         };
-        Ok(StepWork { global_accesses: op_costs.accesses, global_bytes, global_lines, arithmetic, ..moves })
+        let address_cycles = (op_costs.global.address_cycles * f64::from(self.program.config.warps)).round() as u64;
+        let global_accesses = op_costs.accesses;
+        Ok(StepWork { global_accesses, address_cycles, global_bytes, global_lines, arithmetic, ..moves })
     }
 
     fn converted(&self, op: Op) -> Result<StepWork, SynthesisError> {
@@ -424,6 +426,7 @@ impl LoadsInFlight {
                 loads.global_bytes += work.global_bytes;
                 loads.global_lines += work.global_lines;
                 loads.global_accesses += work.global_accesses;
+                loads.address_cycles += work.address_cycles;
                 loads.arithmetic += work.arithmetic;
                 loads.spilled_registers += work.spilled_registers;
             }

@@ -345,6 +345,7 @@ fn work() -> impl Strategy<Value = StepWork> {
             global_lines,
             spilled_registers,
             global_accesses,
+            address_cycles: 16 * global_accesses,
             asynchronous,
             produced: asynchronous && produced,
             wavefronts_stored: stored,

@@ -11,6 +11,7 @@ use super::scale::Scale;
 use crate::movement::emit_product;
 
 const WORD: Type = Type::Scalar(Element::I32);
+const SINGLE: ElementType = ElementType::Float(Format::F32);
 
 /// One element of a matrix in a kernel value: the bits of `value` from bit `at` on. Bits above the element are
 /// undefined.
@@ -69,8 +70,25 @@ impl ElementConversion {
             return packed_elements.to_vec();
         }
         let values: Vec<Value> = packed_elements.iter().map(|element| element.low(builder)).collect();
+        if self.takes_upper_half() {
+            let singles = cast::cast_all(builder, self.native, &values, (self.from, SINGLE));
+            return singles.into_iter().map(|bits| upper_half(builder, bits)).collect();
+        }
         let cast = cast::cast_all(builder, self.native, &values, (self.from, self.to));
         cast.into_iter().map(PackedElement::from_value).collect()
+    }
+
+    /// Whether the elements of the atom are the upper halves of the elements in binary32: `bf16` represents all of
+    /// them, scaled ones too, and the target has no instruction that rounds to `bf16`.
+    fn takes_upper_half(&self) -> bool {
+        let is_exact = match (self.from, self.scale.map(Scale::min_exponent)) {
+            // The caller scales only elements whose products have few enough digits.
+            (ElementType::Float(from), Some(scale)) => {
+                scale.is_some_and(|scale| from.min_exponent() + scale >= Format::BF16.min_exponent())
+            }
+            _ => true,
+        };
+        is_exact && self.to == ElementType::Float(Format::BF16) && !self.native.has(Cast::RoundZ, Element::Bf16)
     }
 
     /// Emits, for each element, its product with its scale in binary32, rounded to the type that the atom takes.
@@ -97,7 +115,12 @@ impl ElementConversion {
                 }
             };
             let product = builder.binary(Binary::FMul, value, decoded_scale);
-            all.push(PackedElement::from_value(cast::widened_float_bits(builder, product, self.to)));
+            all.push(if self.takes_upper_half() {
+                let bits = builder.cast(Cast::Bits, product, WORD);
+                upper_half(builder, bits)
+            } else {
+                PackedElement::from_value(cast::widened_float_bits(builder, product, self.to))
+            });
         }
         all
     }
@@ -111,6 +134,12 @@ impl ElementConversion {
         by_instructions
             .unwrap_or_else(|| values.iter().map(|&value| cast::as_single(builder, value, self.from)).collect())
     }
+}
+
+/// Emits the upper half of the bits of a binary32 number, which is the number if `bf16` represents it.
+fn upper_half(builder: &mut Builder, bits: Value) -> PackedElement {
+    let high = builder.binary_const(Binary::ShrU, bits, 16);
+    PackedElement::from_value(builder.cast(Cast::Truncate, high, Type::Scalar(Element::I16)))
 }
 
 /// Emits the operation `op` on `value` and a constant of the same type.

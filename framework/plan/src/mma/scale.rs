@@ -51,6 +51,11 @@ impl Scale {
         }
     }
 
+    /// Log2 of the least scale; `None` if the scales are integers.
+    pub(super) fn min_exponent(self) -> Option<i32> {
+        self.exponents.map(|[min, _]| min).or_else(|| Some(self.format()?.min_exponent()))
+    }
+
     /// Whether the product of any element of type `element` and any of these scales is exact in type `to`. If the
     /// scales' range is unknown, a type with the exponent range of binary32 counts as exact: a value overflows it only
     /// if it overflows binary32. Subnormal values may lose digits then.

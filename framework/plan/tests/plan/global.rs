@@ -117,6 +117,28 @@ fn what_is_not_known_is_not_assumed() {
     assert_eq!((one, why.as_str()), (1, "a lane has no more elements that are contiguous in memory"));
 }
 
+/// Checks the cycles of a unit that takes 16 lanes in a cycle if they touch one transaction, and else 4 lanes: ROCm
+/// Compute Profiler's documentation of the vL1D address processing.
+#[test]
+fn address_cycles_depend_on_the_transactions_of_groups_of_lanes() {
+    let unit = "[global.address_unit]\ngroup_lanes = 16\nscattered_lanes = 4\n\
+                evidence = \"assumed\"\nsource = \"made up\"\n";
+    let text = format!("{}\n{unit}", tilewright_testkit::test_targets::SMALL);
+    let target = TargetDescription::from_toml("small.toml", &text).expect("the machine is sound");
+    let (rows, columns) = (Dim::tensor(0), Dim::tensor(1));
+    let memory = GlobalTensor::row_major(&[16, 16], 32);
+    let cycles = |[registers, lanes]: [Dim; 2], bits| {
+        let [registers, lanes] = [(Dim::REGISTER, registers), (Dim::LANE, lanes)]
+            .map(|(from, to)| LinearLayout::identity(16, from, to).expect("a layout"));
+        let layout = registers.direct_sum(&lanes).expect("a layout");
+        plan_global_access(&layout, &memory, bits, Direction::Load, &target).expect("an access").address_cycles
+    };
+    // The lanes of one of 16 accesses touch 32 bytes, which are a transaction, or 64 or 128 bytes.
+    assert_eq!([16, 32, 64].map(|bits| cycles([rows, columns], bits)), [16, 16 * 2, 16 * 4]);
+    // The lanes of an access of 16 bytes touch a transaction each.
+    assert_eq!([16, 32].map(|bits| cycles([columns, rows], bits)), [2 * 4, 4 * 4]);
+}
+
 #[test]
 fn copies_are_stored_once_and_loaded_by_all() {
     let (layout, memory) = (rows_in_lanes(), GlobalTensor::row_major(&[8, 4], 16));

@@ -413,6 +413,12 @@ fn impossible_memory() {
             "`global.access_bits[1]`: expected more than 8, since widths ascend; found 8",
         ),
         (
+            "[costs]",
+            "[global.address_unit]\ngroup_lanes = 16\nscattered_lanes = 32\nevidence = \"assumed\"\nsource = \"x\"\n[costs]",
+            (79, 19),
+            "`global.address_unit.scattered_lanes`: expected a power of two from 1 to 16, found 32",
+        ),
+        (
             "bits = 32\nevidence",
             "bits = 0\nevidence",
             (73, 8),

@@ -243,7 +243,7 @@ impl ThroughputModel<'_> {
             issue: issued as f64 * issuing / issues_per_cycle + barriers * costs.block_barrier.cycles,
             shared: (stored + loaded + shuffle + spilled) * self.warps,
             matrix: matrix_cycles * self.warps / f64::from(pipe_count),
-            global: self.transfer_cycles(work),
+            global: self.transfer_cycles(work).max(work.address_cycles as f64),
         };
         let waited = |count: u64, latency: f64| if count > 0 { latency } else { 0.0 };
         let latency = waited(work.global_accesses.max(work.global_bytes.min(1)), stats.memory_latency);

@@ -12,6 +12,8 @@ pub struct StepWork {
     pub global_lines: u64,
     /// Number of global-memory access instructions of a warp.
     pub global_accesses: u64,
+    /// Cycles of the address unit for the global-memory accesses of the whole block.
+    pub address_cycles: u64,
     /// Whether the accesses of global memory are asynchronous: in flight until a later stage of the loop.
     pub asynchronous: bool,
     /// Whether a producer warp issues the accesses of global memory; consumer warps then signal when a buffer is free.

@@ -5,6 +5,7 @@
 //! Table 3). An axis may consist of segments, each with a stride of its own. Replicas are stored once (Linear Layouts
 //! paper, section 5.1).
 
+use std::array;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
@@ -184,6 +185,8 @@ pub struct GlobalAccess {
     pub transactions: u64,
     /// Number of cache lines of 128 bytes that the accesses of all warps look up, each access its own.
     pub lines: u64,
+    /// Cycles of the address unit for the accesses of all warps; zero if the target states no rate.
+    pub address_cycles: u64,
     /// The reason why accesses are not wider, as text for messages.
     pub limited_by: String,
     element: Element,
@@ -244,6 +247,7 @@ pub fn plan_global_access(
         accesses: groups.len() as u64,
         transactions: 0,
         lines: 0,
+        address_cycles: 0,
         limited_by,
         element,
         lane_bits: registers.in_bits(Dim::LANE),
@@ -251,8 +255,8 @@ pub fn plan_global_access(
         groups,
         idle: if direction == Direction::Store { copies } else { 0 },
     };
-    let [transactions, lines] = access.count_transactions(registers, memory, &threads, target);
-    Ok(GlobalAccess { transactions, lines, ..access })
+    let [transactions, lines, address_cycles] = access.count_transactions(registers, memory, &threads, target);
+    Ok(GlobalAccess { transactions, lines, address_cycles, ..access })
 }
 
 fn check_axes(registers: &LinearLayout, memory: &GlobalTensor) -> Result<(), LayoutError> {
@@ -336,14 +340,15 @@ impl GlobalAccess {
         self.idle != 0
     }
 
-    /// Returns the number of transactions, and of first-level cache lines, of all warps of a block.
+    /// Returns the number of transactions, of first-level cache lines, and of cycles of the address unit, of all warps
+    /// of a block.
     fn count_transactions(
         &self,
         registers: &LinearLayout,
         memory: &GlobalTensor,
         threads: &[u64],
         target: &TargetDescription,
-    ) -> [u64; 2] {
+    ) -> [u64; 3] {
         let bytes = u64::from(self.element.bits() / 8);
         let unit = u64::from(target.global.transaction_bytes.max(1));
         let (lanes, warps) = threads.split_at(self.lane_bits as usize);
@@ -356,29 +361,40 @@ impl GlobalAccess {
         let own: Vec<u64> =
             (0..1u64 << lanes.len()).filter(|lane| active(*lane)).map(|lane| multiply(lanes, lane)).collect();
         let per_line = (LINE_BYTES / unit).max(1);
-        let sectors_from = |start: u64| -> [u64; 2] {
-            let from = own.iter().map(|column| address(start ^ column));
+        let touched_by = |start: u64, lanes: &[u64]| -> Vec<u64> {
+            let from = lanes.iter().map(|column| address(start ^ column));
             let mut touched: Vec<u64> =
                 from.flat_map(|from| from / unit..=(from + bytes * self.vector_elements - 1) / unit).collect();
             touched.sort_unstable();
             touched.dedup();
+            touched
+        };
+        let address_cycles = |start: u64| match &target.global.address_unit {
+            Some(unit) => {
+                let groups = own.chunks(unit.group_lanes.max(1) as usize);
+                groups.map(|lanes| unit.group_cycles(touched_by(start, lanes).len() as u64)).sum()
+            }
+            None => 0,
+        };
+        let sectors_from = |start: u64| -> [u64; 3] {
+            let touched = touched_by(start, &own);
             let lines = 1 + touched.windows(2).filter(|pair| pair[0] / per_line != pair[1] / per_line).count();
-            [touched.len() as u64, lines as u64]
+            [touched.len() as u64, lines as u64, address_cycles(start)]
         };
         // If lanes do not change the offset of an access within its transaction, all bytes of the access shift
         // together; a shift by a multiple of the transaction size keeps the number of transactions.
         let moved_by_lanes = lanes.iter().fold(0, |all, column| all | column);
-        let mut known: HashMap<u64, [u64; 2]> = HashMap::new();
-        let mut counts = [0; 2];
+        let mut known: HashMap<u64, [u64; 3]> = HashMap::new();
+        let mut counts = [0; 3];
         for warp in (0..1u64 << warps.len()).filter(|warp| active(warp << self.lane_bits)) {
             let of_warp = multiply(warps, warp);
             for group in &self.groups {
                 let start = of_warp ^ multiply(&self.registers, group[0] as u64);
-                let [sectors, lines] = match start & moved_by_lanes {
+                let of_access = match start & moved_by_lanes {
                     0 => *known.entry(address(start) % (unit * per_line)).or_insert_with(|| sectors_from(start)),
                     _ => sectors_from(start),
                 };
-                counts = [counts[0] + sectors, counts[1] + lines];
+                counts = array::from_fn(|index| counts[index] + of_access[index]);
             }
         }
         counts
