@@ -55,8 +55,11 @@ pub fn run(global: &GlobalOptions, options: &Options) -> Result<(), CommandError
 
 fn meaning(plan: &ReductionPlan) -> &'static str {
     match plan.stats.counts {
-        counts if counts.barriers > 0 => {
+        _ if plan.stats.bound.wavefronts_stored > 0 => {
             "several warps have parts of it: their partial results are converted and combined"
+        }
+        counts if counts.barriers > 0 => {
+            "lanes of each warp have parts of it, combine them by shuffles, and load the results from shared memory"
         }
         counts if counts.shuffles > 0 => "lanes of each warp have parts of it, and combine them by shuffles",
         _ => "each lane has all of it: no element leaves its lane",

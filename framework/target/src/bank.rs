@@ -46,11 +46,28 @@ pub struct BankRow {
     /// of the warp are active.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub idle_phases: bool,
+    /// The larger phases of accesses whose lanes are pairs with one address; `None` if pairs take no fewer wavefronts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub paired: Option<PairedLanes>,
     /// Kind of evidence for this entry's values: measured, documented or assumed.
     pub evidence: Evidence,
     /// Origin of this entry's values: a document, a measurement or an assumption.
     #[cfg_attr(test, schemars(regex(pattern = r"\S")))]
     pub source: String,
+}
+
+/// The phases of an access in which the lanes are pairs with one address each. A lane without an active partner counts
+/// as a pair.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(deny_unknown_fields))]
+pub struct PairedLanes {
+    /// The distances of partners: lane `i` is paired with lane `i ^ v`, with the same `v` of this list for all lanes.
+    #[cfg_attr(test, schemars(length(min = 1), inner(range(min = 1))))]
+    pub lanes: Vec<u64>,
+    /// The phase of such an access, in place of [`BankRow::phase`], which it contains.
+    #[cfg_attr(test, schemars(inner(range(min = 1))))]
+    pub phase: Vec<u64>,
 }
 
 impl BankRow {
@@ -67,11 +84,25 @@ impl BankRow {
         (address >> self.bank_shift()) & self.bank_mask()
     }
 
-    /// Returns the lanes of each phase of a warp of 2^`lane_bits` lanes. The lanes of a phase ascend; phases are
-    /// ordered by their first lanes.
+    /// Returns the lane indices that span the first phase of an access: those of [`PairedLanes::phase`] if `is_pair` is
+    /// true of a distance of [`PairedLanes::lanes`], or else [`Self::phase`]. `is_pair(v)` is whether each
+    /// active lane `i` has the address of lane `i ^ v`, if that one is active.
+    pub fn phase_of(&self, is_pair: impl Fn(u64) -> bool) -> &[u64] {
+        let paired = self.paired.as_ref().filter(|paired| paired.lanes.iter().any(|&distance| is_pair(distance)));
+        paired.map_or(&self.phase, |paired| &paired.phase)
+    }
+
+    /// Returns log2 of the max number of lanes that one wavefront serves.
     #[must_use]
-    pub fn phases(&self, lane_bits: u32) -> Vec<Vec<u64>> {
-        let phase = Phase::new(self, lane_bits);
+    pub fn most_phase_bits(&self) -> u32 {
+        self.phase_of(|_| true).len().min(32) as u32
+    }
+
+    /// Returns the lanes of each phase of an access of a warp; `addresses[lane]` is the byte address of the lane's
+    /// access, `None` for inactive lanes. The lanes of a phase ascend; phases are ordered by their first lanes.
+    #[must_use]
+    pub fn phases(&self, addresses: &[Option<u64>]) -> Vec<Vec<u64>> {
+        let phase = Phase::of_access(self, addresses);
         let lanes = |first| {
             let mut lanes: Vec<u64> = phase.lanes(first).collect();
             lanes.sort_unstable();
@@ -96,13 +127,12 @@ impl BankRow {
 /// Returns the number of wavefronts that one shared-memory access of a warp takes.
 ///
 /// `addresses[lane]` is the byte address of the lane's access of `bytes` bytes; `None` for inactive lanes. The lanes of
-/// a phase are served together. Each bank serves one word of `bank_bytes` in a wavefront, to all lanes that access it.
+/// a phase ([`BankRow::phase_of`]) are served together. Each bank serves one word of `bank_bytes` in a wavefront, to all lanes that access it.
 /// A phase takes as many wavefronts as its busiest bank has different words, and phases follow each other. A phase
 /// without active lanes takes none, or one if [`BankRow::idle_phases`] is set.
 #[must_use]
 pub fn wavefronts(row: &BankRow, addresses: &[Option<u64>], bytes: u32) -> u64 {
-    let bits = addresses.len().next_power_of_two().trailing_zeros();
-    let phase = Phase::new(row, bits);
+    let phase = Phase::of_access(row, addresses);
     let mut load = BankLoad::new(row);
     let idle = u32::from(row.idle_phases && addresses.iter().any(Option::is_some));
     let mut total = 0;
@@ -140,10 +170,13 @@ pub fn linear_wavefronts_masked(row: &BankRow, lanes: &[u64], idle: u64, bytes: 
         let addresses: SmallVec<[Option<u64>; 64]> = (0..1 << bits).map(address).collect();
         return wavefronts(row, &addresses, bytes);
     }
-    let mut phase = Phase::new(row, bits).space;
+    let in_warp = (1 << bits) - 1;
+    // A partner beyond the warp is inactive, too.
+    let is_pair = |distance: u64| distance & (idle | !in_warp) != 0 || image(lanes, distance) == 0;
+    let mut phase = Phase::new(row.phase_of(is_pair), bits).space;
     let phases = 1u64 << (bits - phase.dimension());
     let mut active = bits;
-    if idle & ((1 << bits) - 1) != 0 {
+    if idle & in_warp != 0 {
         let units = Subspace::span((0..bits).map(|bit| 1 << bit).filter(|unit| idle & unit == 0));
         active = units.dimension();
         phase = phase.intersection(&units);
@@ -171,10 +204,21 @@ struct Phase {
 }
 
 impl Phase {
-    fn new(row: &BankRow, bits: u32) -> Self {
-        let mut space = Subspace::span(row.phase.iter().copied());
+    /// The phases of an access with the byte address of each lane.
+    fn of_access(row: &BankRow, addresses: &[Option<u64>]) -> Self {
+        let partner = |lane: usize, distance: u64| addresses.get(lane ^ distance as usize).copied().flatten();
+        let is_pair = |distance| {
+            let lanes = addresses.iter().enumerate();
+            let mut active = lanes.filter_map(|(lane, address)| Some(((*address)?, partner(lane, distance)?)));
+            active.all(|(address, other)| address == other)
+        };
+        Phase::new(row.phase_of(is_pair), addresses.len().next_power_of_two().trailing_zeros())
+    }
+
+    fn new(phase: &[u64], bits: u32) -> Self {
+        let mut space = Subspace::span(phase.iter().copied());
         // A bank row may be for several warp sizes: only the part of its span within the lanes of this warp counts.
-        if row.phase.iter().any(|vector| vector >> bits != 0) {
+        if phase.iter().any(|vector| vector >> bits != 0) {
             space = space.intersection(&Subspace::span((0..bits).map(|bit| 1 << bit)));
         }
         Phase { space, bits }

@@ -9,8 +9,8 @@ use thiserror::Error;
 use tilewright_layout::f2::Subspace;
 
 use super::{
-    BankRow, Cost, CostTable, Direction, Global, Lanes, Limits, MatrixRate, MatrixUnit, NativeFunction, Shared,
-    ShuffleKind, ShufflePrimitive, TargetDescription, TensorMemory, Throughput,
+    BankRow, Cost, CostTable, Direction, Global, Lanes, Limits, MatrixRate, MatrixUnit, NativeFunction, PairedLanes,
+    Shared, ShuffleKind, ShufflePrimitive, TargetDescription, TensorMemory, Throughput,
 };
 
 /// Maximum number of lanes in a warp that a description may state. This bound and the next four (banks, bytes of a bank
@@ -183,7 +183,8 @@ fn check_bank_row(row: &BankRow, lanes: &Lanes) -> Checked {
     row.instruction.as_ref().map_or(Ok(()), |name| text("instruction", name))?;
     power_of_two("banks", row.banks, MOST_BANKS)?;
     power_of_two("bank_bytes", row.bank_bytes, MOST_BANK_BYTES)?;
-    check_phase(&row.phase, lanes)?;
+    check_phase("phase", &row.phase, lanes)?;
+    row.paired.as_ref().map_or(Ok(()), |paired| check_paired(row, paired, lanes))?;
     let bytes = row.access_bits.iter().copied().max().unwrap_or(0) / 8;
     let served = 1u64 << row.phase.len();
     let (required, carried) = (u64::from(bytes) * served, row.wavefront_bytes());
@@ -200,10 +201,27 @@ fn check_bank_row(row: &BankRow, lanes: &Lanes) -> Checked {
     text("source", &row.source)
 }
 
-fn check_phase(phase: &[u64], lanes: &Lanes) -> Checked {
+/// The phase of pairs has the lanes of the other phase and each partner; half of its lanes have addresses of their own.
+fn check_paired(row: &BankRow, paired: &PairedLanes, lanes: &Lanes) -> Checked {
+    not_empty("paired.lanes", &paired.lanes)?;
+    check_phase("paired.phase", &paired.phase, lanes)?;
+    let space = Subspace::span(paired.phase.iter().copied());
+    let is_outside = |vector: &u64| *vector == 0 || !space.contains(*vector);
+    if let Some(vector) = row.phase.iter().chain(&paired.lanes).copied().find(is_outside) {
+        let message = format!("the lane number {vector} of `phase` or `paired.lanes` is not in it, or is 0");
+        return Err(DescriptionFault::at("paired.phase", message));
+    }
+    if paired.phase.len() > row.phase.len() + 1 {
+        let message = "has more than twice the lanes of `phase`, though pairs have half as many addresses".to_owned();
+        return Err(DescriptionFault::at("paired.phase", message));
+    }
+    Ok(())
+}
+
+fn check_phase(key: &str, phase: &[u64], lanes: &Lanes) -> Checked {
     let warp = most_lanes(lanes);
     let mut space = Subspace::zero();
-    check_each("phase", phase, |path, &vector| {
+    check_each(key, phase, |path, &vector| {
         below(path, vector, warp)?;
         if !space.insert(vector) {
             let message = format!("{vector} is a sum (bit by bit, without carry) of those before it");

@@ -29,7 +29,7 @@ mod tensor_memory;
 mod throughput;
 mod unused;
 
-pub use bank::{BankRow, Direction, linear_wavefronts, linear_wavefronts_masked, wavefronts};
+pub use bank::{BankRow, Direction, PairedLanes, linear_wavefronts, linear_wavefronts_masked, wavefronts};
 pub use block_operand::{BlockMatrix, BlockMatrixError, BlockOperand, MatrixParameter};
 pub use box_operand::{TensorCopyLayout, TensorCopyOperand};
 pub use catalogue::{Catalogue, CatalogueError};

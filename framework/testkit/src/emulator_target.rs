@@ -16,6 +16,7 @@ fn row(directions: &[Direction], access_bits: &[u32], phase: &[u64], instruction
         bank_bytes: 4,
         phase: phase.to_vec(),
         idle_phases: false,
+        paired: None,
         evidence: Evidence::Assumed,
         source: "invented".to_owned(),
     }

@@ -21,6 +21,9 @@ struct Words {
     banks: u64,
     /// Whether groups without active lanes take a wavefront, as measured.
     idle: bool,
+    /// Whether two groups are served together if lanes of even and odd numbers, or every other pair of them, read the
+    /// same addresses.
+    paired: bool,
 }
 
 fn ranges(ranges: impl IntoIterator<Item = Range<usize>>) -> Vec<Vec<usize>> {
@@ -56,18 +59,23 @@ fn interleaved_by_sixteen() -> Vec<Vec<usize>> {
     half.into_iter().chain(upper).map(Vec::from).collect()
 }
 
+const NVIDIA: [&str; 7] = ["a100", "rtx4090", "rtx5090", "h100", "gh200", "h200", "b200"];
+
 fn all_words() -> Vec<Words> {
     const BOTH: &[Direction] = &[Store, Load];
     const NARROW: &[u32] = &[8, 16, 32];
     let mut all = Vec::new();
     let mut add = |target, directions, bits, lanes, phases, banks| {
         let idle = ["h100", "gh200", "h200"].contains(&target) && bits != NARROW;
-        all.push(Words { target, directions, bits, lanes, phases, banks, idle });
+        let paired = NVIDIA.contains(&target) && directions == [Load] && bits != NARROW;
+        all.push(Words { target, directions, bits, lanes, phases, banks, idle, paired });
     };
-    for target in ["a100", "rtx4090", "rtx5090", "h100", "gh200", "h200", "b200"] {
+    for target in NVIDIA {
         add(target, BOTH, NARROW, 32, consecutive(32, 32), 32);
-        add(target, BOTH, &[64], 32, ranges([0..16, 16..32]), 32);
-        add(target, BOTH, &[128], 32, ranges([0..8, 8..16, 16..24, 24..32]), 32);
+        for direction in [&[Store], &[Load]] {
+            add(target, direction, &[64], 32, ranges([0..16, 16..32]), 32);
+            add(target, direction, &[128], 32, ranges([0..8, 8..16, 16..24, 24..32]), 32);
+        }
     }
     for target in ["mi100", "mi250", "mi300x"] {
         add(target, BOTH, NARROW, 64, ranges([0..32, 32..64]), 32);
@@ -100,16 +108,20 @@ fn all_words() -> Vec<Words> {
 }
 
 /// Counts wavefronts naively: each phase (group of lanes) takes as many as the most different 4-byte words in one bank.
-/// With `idle`, a phase without active lanes takes one.
-fn count((phases, idle): (&[Vec<usize>], bool), banks: u64, addresses: &[Option<u64>], bytes: u64) -> u64 {
+/// With `idle`, a phase without active lanes takes one. With `paired`, two consecutive phases are one if partners read
+/// the same address.
+fn count(row: &Words, addresses: &[Option<u64>], bytes: u64) -> u64 {
     let mut total = 0;
-    let least = u64::from(idle && addresses.iter().any(Option::is_some));
-    for phase in phases {
+    let least = u64::from(row.idle && addresses.iter().any(Option::is_some));
+    let is_equal = |(one, other): (Option<u64>, Option<u64>)| one.is_none() || other.is_none() || one == other;
+    let are_pairs = |distance| (0..row.lanes).all(|lane| is_equal((addresses[lane], addresses[lane ^ distance])));
+    let together = if row.paired && (are_pairs(1) || are_pairs(2)) { 2 } else { 1 };
+    for phase in row.phases.chunks(together).map(<[_]>::concat) {
         let mut words: BTreeMap<u64, BTreeSet<u64>> = BTreeMap::new();
-        for &lane in phase {
+        for &lane in &phase {
             let Some(address) = addresses[lane] else { continue };
             for byte in address..address + bytes {
-                words.entry(byte / 4 % banks).or_default().insert(byte / 4);
+                words.entry(byte / 4 % row.banks).or_default().insert(byte / 4);
             }
         }
         total += least.max(words.values().map(BTreeSet::len).max().unwrap_or(0) as u64);
@@ -188,7 +200,7 @@ fn wavefronts_follow_from_the_bank_words() {
             let mut runner = proptest::test_runner::TestRunner::deterministic();
             let strategy = addresses(words.lanes, u64::from(bytes));
             let outcome = runner.run(&strategy, |addresses| {
-                let expected = count((&words.phases, words.idle), words.banks, &addresses, u64::from(bytes));
+                let expected = count(&words, &addresses, u64::from(bytes));
                 prop_assert_eq!(wavefronts(&row, &addresses, bytes), expected);
                 Ok(())
             });
@@ -212,7 +224,7 @@ fn linear_wavefronts_follow_from_the_bank_words() {
                     set.fold(start * u64::from(bytes), |sum, (_, basis)| sum ^ basis)
                 };
                 let addresses: Vec<_> = (0..words.lanes).map(|lane| Some(address(lane))).collect();
-                let expected = count((&words.phases, words.idle), words.banks, &addresses, u64::from(bytes));
+                let expected = count(&words, &addresses, u64::from(bytes));
                 prop_assert_eq!(linear_wavefronts(&row, &bases, bytes), expected);
                 Ok(())
             });
@@ -243,13 +255,15 @@ fn textbook_strides() {
         (128, 32, 8),   // each quarter warp twice
         (128, 128, 32), // a column of 16-byte pieces of 128-byte rows
         (128, 144, 4),  // the same with 16 bytes of padding
-        (128, 0, 4),    // each quarter warp separately
+        (128, 0, 4),    // each quarter warp separately; loads of pairs take half
+        (64, 0, 2),     // each half warp
     ] {
         let addresses: Vec<_> = (0..32).map(|lane| Some(lane * stride_bytes)).collect();
         for direction in [Store, Load] {
             let row = row(&catalogue, "a100", direction, bits);
             let found = wavefronts(&row, &addresses, bits / 8);
-            assert_eq!(found, expected, "{direction:?} {bits} bits, {stride_bytes} bytes apart");
+            let merged = if direction == Load && stride_bytes == 0 && bits > 32 { 2 } else { 1 };
+            assert_eq!(found * merged, expected, "{direction:?} {bits} bits, {stride_bytes} bytes apart");
         }
     }
 }
@@ -263,8 +277,12 @@ fn interleaved_phases_distinguish_loads_from_stores() {
     // Lanes 0-3 and 20-23 access the same four 16-byte columns of different rows; so do all such pairs.
     let address = |lane: u64| (lane & 3) * 16 + ((lane >> 2 ^ lane >> 4) & 1) * 64 + (lane >> 2) * 128;
     let addresses: Vec<_> = (0..64).map(|lane| Some(address(lane))).collect();
-    assert_eq!(count((&interleaved(), false), 32, &addresses, 16), 16);
-    assert_eq!(count((&consecutive(64, 8), false), 32, &addresses, 16), 8);
+    let words = all_words();
+    for (direction, expected) in [(Load, 16), (Store, 8)] {
+        let of_access = |words: &&Words| words.directions.contains(&direction) && words.bits == [128];
+        let words = words.iter().filter(|words| words.target == "mi300x").find(of_access).expect("there are words");
+        assert_eq!(count(words, &addresses, 16), expected);
+    }
     assert_eq!(wavefronts(&load, &addresses, 16), 16);
     assert_eq!(wavefronts(&store, &addresses, 16), 8);
 }

@@ -68,7 +68,8 @@ fn a_batch_answers_as_the_commands_do() {
 #[test]
 fn stats_match_the_layouts() {
     let along_rows = json(&["reduce", ROWS, "--axis", "1"]);
-    assert_eq!((&along_rows["barriers"], &along_rows["wavefronts_stored"]), (&json!(0), &json!(0)), "{along_rows}");
+    // A warp has whole rows. It may return the results to its lanes through shared memory, but need not.
+    assert_eq!(along_rows["bound"]["wavefronts_stored"], json!(0), "{along_rows}");
     assert!((4..=4 * 16).contains(&along_rows["exchanges"].as_u64().expect("a count")), "{along_rows}");
     let sum = json(&["reduce", ROWS, "--axis", "0"]);
     assert_eq!(sum["barriers"], 1, "two warps hold parts of each column: {sum}");

@@ -1,7 +1,7 @@
 //! Casts of scalars and vectors that only some targets have instructions for: between 8-bit floating-point formats and
 //! wider types, of integers to `bf16`, and of `f32` to 16-bit types toward zero.
 
-use tilewright_kernel::{Builder, Cast, Element, Type, Value};
+use tilewright_kernel::{Binary, Builder, Cast, Element, Type, Value};
 use tilewright_target::{Format, TargetDescription};
 
 /// Max number of elements that one cast instruction converts: as many as a 32-bit register has bytes.
@@ -20,6 +20,8 @@ pub struct NativeCasts {
     /// A bit set: the bit `WIDE.len() * cast + wide` is set if the target has the cast. The cast is an index into
     /// `Cast::ALL`, the wider type an index into [`WIDE`].
     listed: u64,
+    /// Whether the target multiplies `bf16` numbers by instructions. Others multiply in `f32` and round.
+    multiplies_bf16: bool,
 }
 
 impl NativeCasts {
@@ -28,7 +30,10 @@ impl NativeCasts {
     pub fn of(target: &TargetDescription) -> Self {
         let all = Cast::ALL.iter().flat_map(|&cast| WIDE.map(|element| (cast, element)));
         let is_listed = |&(cast, element): &(Cast, Element)| target.function(cast.name(), element.name()).is_some();
-        Self { listed: all.filter(is_listed).map(|(cast, element)| Self::bit(cast, element)).sum() }
+        Self {
+            listed: all.filter(is_listed).map(|(cast, element)| Self::bit(cast, element)).sum(),
+            multiplies_bf16: target.function(Binary::FMul.name(), Element::Bf16.name()).is_some(),
+        }
     }
 
     fn bit(cast: Cast, element: Element) -> u64 {
@@ -41,6 +46,12 @@ impl NativeCasts {
     #[must_use]
     pub fn has(self, cast: Cast, element: Element) -> bool {
         WIDE.contains(&element) && self.listed & Self::bit(cast, element) != 0
+    }
+
+    /// Whether the target has an instruction that multiplies `bf16` numbers.
+    #[must_use]
+    pub fn multiplies_bf16(self) -> bool {
+        self.multiplies_bf16
     }
 
     /// Converts encodings of the 8-bit format `from` to the wider type `to`, which represents all of them. `None` if

@@ -64,7 +64,8 @@ pub fn carrier(element_type: ElementType) -> Type {
     Type::Scalar(Element::integer_of_width(element_type.bits().next_power_of_two().max(8)).unwrap_or(Element::I32))
 }
 
-/// Casts elements as [`cast`] does, but by instructions of the target if it has them for this cast.
+/// Casts elements as [`cast`] does, but by instructions of the target if it has them for this cast, or for products of
+/// `bf16`.
 pub fn cast_all(
     builder: &mut Builder,
     native: NativeCasts,
@@ -75,9 +76,18 @@ pub fn cast_all(
         (ElementType::Float(format), Some(wide)) if from != to => native.extend(builder, values, format, wide),
         _ => None,
     };
-    match by_instructions {
-        Some(numbers) => numbers.into_iter().map(|number| builder.cast(Cast::Bits, number, carrier(to))).collect(),
-        None => values.iter().map(|&value| cast(builder, value, from, to)).collect(),
+    let is_scaled = |from: Format| native.multiplies_bf16() && is_scaled_form(from, Format::BF16);
+    match (from, by_instructions) {
+        (_, Some(numbers)) => numbers.into_iter().map(|number| builder.cast(Cast::Bits, number, carrier(to))).collect(),
+        (ElementType::Float(format), None) if element(to) == Some(Element::Bf16) && is_scaled(format) => {
+            let of_byte = |&value: &Value| {
+                let word = builder.cast(Cast::ExtendU, value, WORD);
+                let number = decode_scaled(builder, word, format, (Format::BF16, Element::Bf16));
+                builder.cast(Cast::Bits, number, carrier(to))
+            };
+            values.iter().map(of_byte).collect()
+        }
+        (_, None) => values.iter().map(|&value| cast(builder, value, from, to)).collect(),
     }
 }
 
@@ -203,53 +213,65 @@ impl HalfForm {
     fn of(format: Format) -> Option<Self> {
         let [exponent, mantissa, _] = format.widths();
         let [half_exponent, half_mantissa, _] = Format::F16.widths();
-        let (is_bounded, is_ieee) = (mantissa > 0 && mantissa <= half_mantissa, format.has_infinity());
-        match exponent {
-            _ if !is_bounded || !format.is_signed() => None,
-            same if same == half_exponent => (is_ieee && format.bias() == Format::F16.bias()).then_some(Self::Prefix),
-            less => (less < half_exponent && !is_ieee).then_some(Self::Scaled),
+        let is_bounded = mantissa > 0 && mantissa <= half_mantissa && format.is_signed();
+        let is_prefix = exponent == half_exponent && format.has_infinity() && format.bias() == Format::F16.bias();
+        if is_bounded && is_prefix {
+            return Some(Self::Prefix);
         }
+        is_scaled_form(format, Format::F16).then_some(Self::Scaled)
     }
+}
+
+/// Whether exponent and mantissa of `format`, moved to the fields of `wide`, encode the number divided by a constant
+/// power of two, except for NaN.
+fn is_scaled_form(format: Format, wide: Format) -> bool {
+    let ([exponent, mantissa, _], [wide_exponent, wide_mantissa, _]) = (format.widths(), wide.widths());
+    let is_bounded = mantissa > 0 && mantissa <= wide_mantissa && format.is_signed();
+    is_bounded && exponent < wide_exponent && !format.has_infinity()
 }
 
 /// Converts an element of at most eight bits, given as its encoding in a 32-bit word, to a wider type. This is `f16` if
 /// that takes fewer operations, otherwise `f32`.
 fn decode(builder: &mut Builder, word: Value, format: Format) -> Value {
-    let half = Type::Scalar(Element::F16);
-    let [exponent, mantissa, _] = format.widths();
-    let (up, top) = (Format::F16.widths()[1] - mantissa, 1u32 << (exponent + mantissa));
     match HalfForm::of(format) {
         Some(HalfForm::Prefix) => {
-            let fields = builder.binary_const(Binary::Shl, word, up);
-            as_half(builder, fields)
+            let fields = builder.binary_const(Binary::Shl, word, Format::F16.widths()[1] - format.widths()[1]);
+            low_half(builder, fields, Element::F16)
         }
-        Some(HalfForm::Scaled) => {
-            let magnitude = builder.binary_const(Binary::And, word, top - 1);
-            let magnitude = builder.binary_const(Binary::Shl, magnitude, up);
-            let sign = builder.binary_const(Binary::And, word, top);
-            let sign = builder.binary_const(Binary::Shl, sign, 15 - exponent - mantissa);
-            let fields = builder.binary(Binary::Or, magnitude, sign);
-            let fields = as_half(builder, fields);
-            // The power of two by which the number was divided, as a constant of binary16: an exponent field without a
-            // mantissa.
-            let scale = (2 * Format::F16.bias() - format.bias()) as u64;
-            let scale = builder.constant(half, scale << Format::F16.widths()[1]);
-            let number = builder.binary(Binary::FMul, fields, scale);
-            let Some((bits, seen)) = format.only_nan() else { return number };
-            let looked_at = builder.binary_const(Binary::And, word, seen as u32);
-            let expected = builder.i32(bits as u32);
-            let is_nan = builder.compare(Compare::Eq, looked_at, expected);
-            let nan = builder.constant(half, 0x7e00);
-            builder.select(is_nan, nan, number)
-        }
+        Some(HalfForm::Scaled) => decode_scaled(builder, word, format, (Format::F16, Element::F16)),
         None => decode_in_single(builder, word, format),
     }
 }
 
-/// Reinterprets the low 16 bits of a word as an `f16` value.
-fn as_half(builder: &mut Builder, word: Value) -> Value {
+/// Converts an element, given as its encoding in a 32-bit word, to the 16-bit type `wide`: moves exponent and mantissa to
+/// the fields of `wide`, and multiplies by a power of two, which also makes subnormal numbers normal.
+/// [`is_scaled_form`] must hold.
+fn decode_scaled(builder: &mut Builder, word: Value, format: Format, (wide, element): (Format, Element)) -> Value {
+    let ([exponent, mantissa, _], [_, wide_mantissa, _]) = (format.widths(), wide.widths());
+    let top = 1u32 << (exponent + mantissa);
+    let magnitude = builder.binary_const(Binary::And, word, top - 1);
+    let magnitude = builder.binary_const(Binary::Shl, magnitude, wide_mantissa - mantissa);
+    let sign = builder.binary_const(Binary::And, word, top);
+    let sign = builder.binary_const(Binary::Shl, sign, 15 - exponent - mantissa);
+    let fields = builder.binary(Binary::Or, magnitude, sign);
+    let fields = low_half(builder, fields, element);
+    // The power of two by which the number was divided: an exponent field without a mantissa.
+    let scale = (2 * wide.bias() - format.bias()) as u64;
+    let scale = builder.constant(Type::Scalar(element), scale << wide_mantissa);
+    let number = builder.binary(Binary::FMul, fields, scale);
+    let Some((bits, seen)) = format.only_nan() else { return number };
+    let looked_at = builder.binary_const(Binary::And, word, seen as u32);
+    let expected = builder.i32(bits as u32);
+    let is_nan = builder.compare(Compare::Eq, looked_at, expected);
+    // All bits of the exponent, and the first of the mantissa.
+    let nan = builder.constant(Type::Scalar(element), 0x7fff >> (wide_mantissa - 1) << (wide_mantissa - 1));
+    builder.select(is_nan, nan, number)
+}
+
+/// Reinterprets the low 16 bits of a word as a value of the 16-bit type `element`.
+fn low_half(builder: &mut Builder, word: Value, element: Element) -> Value {
     let bits = builder.cast(Cast::Truncate, word, Type::Scalar(Element::I16));
-    builder.cast(Cast::Bits, bits, Type::Scalar(Element::F16))
+    builder.cast(Cast::Bits, bits, Type::Scalar(element))
 }
 
 /// Converts an element of at most eight bits, given as its encoding in a 32-bit word, to an `f32` value. It moves the

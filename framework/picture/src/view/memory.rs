@@ -136,7 +136,7 @@ impl<'a> MemoryView<'a> {
             let accesses = spec.accesses()?;
             let row = self.row(direction, accesses.bits())?;
             match all.last_mut().filter(|_| self.store == self.load) {
-                Some(both) if both.row == row && both.accesses == accesses => both.name = "stores and loads",
+                Some(both) if both.accesses == accesses && both.is_served_by(row) => both.name = "stores and loads",
                 _ => all.push(BankedAccesses { name, row, accesses }),
             }
         }
@@ -243,6 +243,13 @@ pub(super) fn banks_in_words(row: &BankRow) -> String {
 }
 
 impl BankedAccesses<'_> {
+    /// Whether these accesses would take the same wavefronts by the bank model `row`.
+    fn is_served_by(&self, row: &BankRow) -> bool {
+        let banks = |row: &BankRow| (row.banks, row.bank_bytes);
+        let has_phases = |access: &Access| self.row.phases(&access.addresses) == row.phases(&access.addresses);
+        banks(self.row) == banks(row) && self.accesses.list.iter().all(has_phases)
+    }
+
     fn wavefronts(&self, access: &Access) -> Vec<Wavefront> {
         wavefronts(self.row, &self.accesses, access)
     }

@@ -30,9 +30,8 @@ pub(super) struct Word {
 /// Returns the wavefronts of an access. The lanes of a phase are served together; in each wavefront a bank serves one
 /// word to all lanes that access it, in lane order.
 pub(super) fn wavefronts(row: &BankRow, accesses: &Accesses, access: &Access) -> Vec<Wavefront> {
-    let lane_bits = access.addresses.len().next_power_of_two().trailing_zeros();
     let mut all = Vec::new();
-    for (phase, lanes) in row.phases(lane_bits).iter().enumerate() {
+    for (phase, lanes) in row.phases(&access.addresses).iter().enumerate() {
         let banks = words(row, accesses, access, lanes);
         let passes = banks.iter().map(Vec::len).max().unwrap_or(0);
         for pass in 0..passes {
@@ -71,7 +70,7 @@ fn words(row: &BankRow, accesses: &Accesses, access: &Access, lanes: &[u64]) -> 
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use tilewright_target::{Direction, Evidence};
+    use tilewright_target::{Direction, Evidence, PairedLanes};
 
     use super::*;
 
@@ -84,14 +83,16 @@ mod tests {
             bank_bytes,
             phase: phase.to_vec(),
             idle_phases: false,
+            paired: None,
             evidence: Evidence::Assumed,
             source: "made up".to_owned(),
         }
     }
 
     fn any_row() -> impl Strategy<Value = BankRow> {
-        (0..6u32, 0..4u32, prop::collection::vec(0..16u64, 0..5))
-            .prop_map(|(banks, bytes, phase)| row(1 << banks, 1 << bytes, &phase))
+        let paired = prop::option::of(Just(PairedLanes { lanes: vec![1, 2], phase: vec![1, 2, 4, 8] }));
+        (0..6u32, 0..4u32, prop::collection::vec(0..16u64, 0..5), paired)
+            .prop_map(|(banks, bytes, phase, paired)| BankRow { paired, ..row(1 << banks, 1 << bytes, &phase) })
     }
 
     proptest! {
@@ -102,7 +103,9 @@ mod tests {
             row in any_row(),
             addresses in prop::collection::vec(prop::option::weighted(0.8, 0..200u64), 16),
             elements in 1..9u64,
+            distinct in prop::sample::select(vec![15usize, 14, 13, 0]),
         ) {
+            let addresses: Vec<_> = (0..16).map(|lane| addresses[lane & distinct]).collect();
             let accesses = Accesses { elements, element_bytes: 2, list: Vec::new() };
             let lane_elements = (0..16).map(|lane| (0..elements).map(|element| lane * 16 + element).collect()).collect();
             let access = Access { registers: Vec::new(), addresses: addresses.clone(), lane_elements };

@@ -91,7 +91,8 @@ impl ElementConversion {
         is_exact && self.to == ElementType::Float(Format::BF16) && !self.native.has(Cast::RoundZ, Element::Bf16)
     }
 
-    /// Emits, for each element, its product with its scale in binary32, rounded to the type that the atom takes.
+    /// Emits, for each element, its product with its scale in the type that the atom takes. It is computed in that type
+    /// if the target multiplies such numbers, or else in binary32 and rounded.
     fn scaled(
         &self,
         builder: &mut Builder,
@@ -101,7 +102,11 @@ impl ElementConversion {
     ) -> Vec<PackedElement> {
         let Some(format) = scale.format() else { return packed_elements.to_vec() };
         let values: Vec<Value> = packed_elements.iter().map(|element| element.low(builder)).collect();
-        let values = self.exact_numbers(builder, &values);
+        let element = self.product_element(format);
+        let values = match element {
+            Element::F32 => self.exact_numbers(builder, &values),
+            _ => self.cast_numbers(builder, &values, element),
+        };
         // Registers that share a scale share its decoded value.
         let mut known: Vec<(Value, Value)> = Vec::new();
         let mut all = Vec::with_capacity(packed_elements.len());
@@ -110,12 +115,16 @@ impl ElementConversion {
                 Some(&(_, decoded_scale)) => decoded_scale,
                 None => {
                     let decoded_scale = decoded(builder, bits, format);
+                    let decoded_scale = match element {
+                        Element::F32 => decoded_scale,
+                        _ => builder.cast(Cast::RoundF, decoded_scale, Type::Scalar(element)),
+                    };
                     known.push((bits, decoded_scale));
                     decoded_scale
                 }
             };
             let product = builder.binary(Binary::FMul, value, decoded_scale);
-            all.push(if self.takes_upper_half() {
+            all.push(if element == Element::F32 && self.takes_upper_half() {
                 let bits = builder.cast(Cast::Bits, product, WORD);
                 upper_half(builder, bits)
             } else {
@@ -123,6 +132,22 @@ impl ElementConversion {
             });
         }
         all
+    }
+
+    /// Returns the type of the products of elements and scales: `bf16` if the target has an instruction for it and the
+    /// atom takes `bf16`, or else `f32`. A `bf16` product of an element and a power of two is rounded once, as that in
+    /// `f32` is.
+    fn product_element(&self, scale: Format) -> Element {
+        let is_bf16 = cast::element(self.to) == Some(Element::Bf16) && self.from.is_exact_in(self.to);
+        // Scales without a mantissa are powers of two.
+        let is_power = scale.widths()[1] == 0;
+        if is_bf16 && is_power && self.native.multiplies_bf16() { Element::Bf16 } else { Element::F32 }
+    }
+
+    /// Emits the conversion of elements to the type of the atom, as numbers of the kernel IR's type `element`.
+    fn cast_numbers(&self, builder: &mut Builder, values: &[Value], element: Element) -> Vec<Value> {
+        let bits = cast::cast_all(builder, self.native, values, (self.from, self.to));
+        bits.into_iter().map(|bits| builder.cast(Cast::Bits, bits, Type::Scalar(element))).collect()
     }
 
     /// Emits the conversion of elements to binary32, which is exact.

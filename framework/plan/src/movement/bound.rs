@@ -118,7 +118,7 @@ struct AccessInstruction {
 
 impl AccessInstruction {
     fn new(bits_per_lane: u64, segment_bits: Option<u32>, segment: u32, row: &BankRow) -> Self {
-        let phase_bits = row.phase.len().min(32) as u32;
+        let phase_bits = row.most_phase_bits();
         let at_once = (row.wavefront_bytes() * 8).min(u64::from(segment) << phase_bits);
         Self { bits_per_lane, segment_bits, phase_bits, at_once }
     }

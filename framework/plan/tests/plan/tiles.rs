@@ -44,6 +44,7 @@ fn target_with_row(row: &Instruction, segment_bits: u32, phase: &[u64]) -> Targe
         bank_bytes: 4,
         phase: phase.to_vec(),
         idle_phases: false,
+        paired: None,
         evidence: Evidence::Assumed,
         source: "invented".to_owned(),
     });

@@ -229,7 +229,7 @@ fn unknown_keys() {
             "banks = 8",
             "colour = 3\nbanks = 8",
             (31, 1),
-            "unknown key `colour` in `shared.banks[0]`; known are directions, access_bits, instruction, banks, bank_bytes, phase, idle_phases, evidence, source",
+            "unknown key `colour` in `shared.banks[0]`; known are directions, access_bits, instruction, banks, bank_bytes, phase, idle_phases, paired, evidence, source",
         ),
         ("permute =", "premute =", (81, 1), "unknown key `premute` in `costs`; did you mean `permute`?"),
         ("cycles = 2,", "cycle = 2,", (80, 13), "unknown key `cycle` in `costs.shuffle`; did you mean `cycles`?"),
@@ -510,6 +510,24 @@ fn impossible_banks() {
             "[1, 2, 4]",
             (42, 9),
             "`shared.banks[1].phase`: 8 lanes of 8 bytes are 64 bytes, but a wavefront of 8 banks of 4 bytes moves 32",
+        ),
+        (
+            "phase = [1, 10]",
+            "phase = [1, 10]\npaired = { lanes = [], phase = [1, 10] }",
+            (43, 20),
+            "`shared.banks[1].paired.lanes`: expected an array with at least one entry, found an empty array",
+        ),
+        (
+            "phase = [1, 10]",
+            "phase = [1, 10]\npaired = { lanes = [4], phase = [1, 2, 8] }",
+            (43, 33),
+            "`shared.banks[1].paired.phase`: the lane number 4 of `phase` or `paired.lanes` is not in it, or is 0",
+        ),
+        (
+            "phase = [1, 10]",
+            "phase = [1, 10]\npaired = { lanes = [4], phase = [1, 2, 4, 8] }",
+            (43, 33),
+            "`shared.banks[1].paired.phase`: has more than twice the lanes of `phase`, though pairs have half as many addresses",
         ),
         (
             "directions = [\"load\"]",

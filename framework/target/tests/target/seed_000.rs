@@ -133,6 +133,7 @@ impl Figure5 {
             bank_bytes: 4,
             phase: vec![1],
             idle_phases: false,
+            paired: None,
             evidence: Evidence::Assumed,
             source: "Figure 5".to_owned(),
         };

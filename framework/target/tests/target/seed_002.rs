@@ -56,6 +56,7 @@ fn banks() -> BankRow {
         bank_bytes: 4,
         phase: vec![1, 2, 4],
         idle_phases: false,
+        paired: None,
         evidence: Evidence::Assumed,
         source: "seed 002".to_owned(),
     }

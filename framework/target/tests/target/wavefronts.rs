@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
-use tilewright_target::{BankRow, Direction, Evidence, linear_wavefronts_masked, wavefronts};
+use tilewright_target::{BankRow, Direction, Evidence, PairedLanes, linear_wavefronts_masked, wavefronts};
 
 fn row(banks: u32, bank_bytes: u32, phase: &[u64]) -> BankRow {
     BankRow {
@@ -14,6 +14,7 @@ fn row(banks: u32, bank_bytes: u32, phase: &[u64]) -> BankRow {
         bank_bytes,
         phase: phase.to_vec(),
         idle_phases: false,
+        paired: None,
         evidence: Evidence::Assumed,
         source: "made up".to_owned(),
     }
@@ -24,10 +25,11 @@ fn span(phase: &[u64]) -> BTreeSet<u64> {
     phase.iter().fold(BTreeSet::from([0]), |space, vector| space.iter().flat_map(|v| [*v, v ^ vector]).collect())
 }
 
-/// The wavefronts by definition: lanes that differ by a vector of the phase are served together; byte by byte, each
+/// The wavefronts by definition: lanes that differ by a vector of the phase are served together, those of the larger
+/// phase of pairs if each active lane has the address of an active partner; byte by byte, each
 /// bank collects its accessed words. Phases without active lanes count once if `idle_phases` is set.
 fn by_bytes(row: &BankRow, addresses: &[Option<u64>], bytes: u32) -> u64 {
-    let space = span(&row.phase);
+    let space = span(phase_of(row, addresses));
     let mut required: BTreeMap<u64, BTreeMap<u64, BTreeSet<u64>>> = BTreeMap::new();
     for (lane, address) in addresses.iter().enumerate() {
         let Some(address) = *address else { continue };
@@ -47,9 +49,28 @@ fn by_bytes(row: &BankRow, addresses: &[Option<u64>], bytes: u32) -> u64 {
     required.values().map(|banks| banks.values().map(BTreeSet::len).max().unwrap_or(0) as u64).sum()
 }
 
+/// The phase of an access, by comparing the addresses of all lanes with those of their partners.
+fn phase_of<'a>(row: &'a BankRow, addresses: &[Option<u64>]) -> &'a [u64] {
+    let at = |lane: u64| addresses.get(lane as usize).copied().flatten();
+    let equal = |lane: u64, other: u64| at(lane).is_none() || at(other).is_none() || at(lane) == at(other);
+    let lanes = addresses.len() as u64;
+    match &row.paired {
+        Some(paired) if paired.lanes.iter().any(|v| (0..lanes).all(|lane| equal(lane, lane ^ v))) => &paired.phase,
+        _ => &row.phase,
+    }
+}
+
 fn any_row() -> impl Strategy<Value = BankRow> {
-    (0..7u32, 0..5u32, prop::collection::vec(0..64u64, 0..6), any::<bool>())
-        .prop_map(|(banks, bytes, phase, idle_phases)| BankRow { idle_phases, ..row(1 << banks, 1 << bytes, &phase) })
+    let vectors = |most| prop::collection::vec(0..64u64, 0..most);
+    let paired =
+        (prop::collection::vec(1..16u64, 1..3), vectors(6)).prop_map(|(lanes, phase)| PairedLanes { lanes, phase });
+    (0..7u32, 0..5u32, vectors(6), any::<bool>(), prop::option::of(paired)).prop_map(
+        |(banks, bytes, phase, idle_phases, paired)| BankRow {
+            idle_phases,
+            paired,
+            ..row(1 << banks, 1 << bytes, &phase)
+        },
+    )
 }
 
 proptest! {
@@ -58,11 +79,12 @@ proptest! {
     /// Every lane is in one phase, and lanes share a phase if they differ by a vector of the entry's span; an entry may
     /// have more lanes than the warp.
     #[test]
-    fn phases_are_cosets(row in any_row(), bits in 0..7u32) {
-        let phases = row.phases(bits);
+    fn phases_are_cosets(row in any_row(), bits in 0..7u32, is_paired in any::<bool>()) {
+        let addresses: Vec<_> = (0..1u64 << bits).map(|lane| Some(if is_paired { 0 } else { 4 * lane })).collect();
+        let phases = row.phases(&addresses);
         let of = |lane: u64| phases.iter().position(|phase| phase.contains(&lane));
         prop_assert_eq!(phases.iter().map(Vec::len).sum::<usize>(), 1 << bits);
-        let space = span(&row.phase);
+        let space = span(phase_of(&row, &addresses));
         for lane in 0..1u64 << bits {
             prop_assert!(of(lane).is_some());
             for other in 0..1u64 << bits {
@@ -78,7 +100,10 @@ proptest! {
         row in any_row(),
         addresses in prop::collection::vec(prop::option::weighted(0.8, 0..600u64), 0..70),
         bytes in 0..40u32,
+        copied in prop_oneof![Just(0usize), 1..16usize],
     ) {
+        // Each lane reads the address of the lane without the bits of `copied`.
+        let addresses: Vec<_> = (0..addresses.len()).map(|lane| addresses[lane & !copied]).collect();
         prop_assert_eq!(wavefronts(&row, &addresses, bytes), by_bytes(&row, &addresses, bytes));
     }
 

@@ -23,6 +23,7 @@ pub fn target(architecture: &str) -> TargetDescription {
         bank_bytes: 4,
         phase: vec![1, 2, 4],
         idle_phases: false,
+        paired: None,
         evidence: Evidence::Assumed,
         source: "test".to_owned(),
     });

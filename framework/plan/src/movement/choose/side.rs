@@ -95,7 +95,8 @@ impl<'a> Side<'a> {
 
     /// The active lanes of one phase (lanes that are served together), as a space of lane indices.
     pub(super) fn phase_lanes(&self, row: &BankRow) -> Subspace {
-        Subspace::span(row.phase.iter().copied()).intersection(&self.active())
+        let phase = row.phase_of(|distance| multiply(self.lanes(), distance) == 0);
+        Subspace::span(phase.iter().copied()).intersection(&self.active())
     }
 
     /// Returns, for each bit of the space of the active lanes of one phase, the element that it adds (over F2).

@@ -242,7 +242,7 @@ impl Shared {
             let addresses: Vec<_> = (0..lanes).map(|lane| address(lane, draw() & mask)).collect();
             wavefronts(row, &addresses, bytes)
         };
-        let least = lanes.div_ceil(1 << row.phase.len().min(63));
+        let least = lanes.div_ceil(1 << row.most_phase_bits());
         let sum: u64 = (0..DRAWS).map(|_| drawn(&mut draw)).sum();
         Some((least, sum as f64 / DRAWS as f64))
     }

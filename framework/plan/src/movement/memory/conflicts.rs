@@ -117,7 +117,7 @@ fn rows(model: BankModel<'_>, access_bits: u32) -> Result<Vec<BankRow>, Conflict
         BankModel::Target(target) => target,
     };
     // Phases are counted one by one. An idle phase may take a wavefront, but has no conflict.
-    let alone = |row: &BankRow| BankRow { idle_phases: false, ..row.clone() };
+    let alone = |row: &BankRow| BankRow { idle_phases: false, paired: None, ..row.clone() };
     let directions = [Direction::Store, Direction::Load];
     let rows: Option<Vec<_>> =
         directions.iter().map(|&direction| target.bank_row(direction, access_bits).map(alone)).collect();
@@ -134,6 +134,7 @@ fn plain_row(access_bits: u32) -> BankRow {
         bank_bytes: 4,
         phase: (0..lanes.ilog2()).map(|bit| 1 << bit).collect(),
         idle_phases: false,
+        paired: None,
         evidence: Evidence::Assumed,
         source: "the model of 32 banks of four bytes".to_owned(),
     }
@@ -165,7 +166,7 @@ fn worst_excess(
         if outs.coordinate(memory_map.apply_packed(rest), Dim::OFFSET) & low != 0 {
             continue;
         }
-        for phase in row.phases(lane_bits) {
+        for phase in row.phases(&vec![None; 1 << lane_bits]) {
             let mut addresses = vec![None; 1 << lane_bits];
             for lane in phase {
                 addresses[lane as usize] = Some(address(rest | lane << lane_shift));

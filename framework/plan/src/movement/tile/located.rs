@@ -118,7 +118,8 @@ impl Phase {
     /// Returns the phase of the bank model `row`; `columns` has the bases of the lane bits (for instructions, of the
     /// slot bits): the elements that they add.
     pub(super) fn new(row: &BankRow, columns: &[u64]) -> Self {
-        let lanes = row.phase.iter().map(|&lane| multiply(columns, lane)).collect();
+        let phase = row.phase_of(|distance| multiply(columns, distance) == 0);
+        let lanes = phase.iter().map(|&lane| multiply(columns, lane)).collect();
         Self { lanes, wavefront_bytes: row.wavefront_bytes() }
     }
 }

@@ -53,7 +53,6 @@ impl Accesses {
     fn at_width(&self, offsets: &[u64], element_bits: u32, width: u32, target: &TargetDescription) -> Option<u64> {
         let row = target.bank_row(self.direction, element_bits << width)?;
         let vectors = self.vectors(offsets, width)?;
-        let lane_bits = self.elements[0].len().ilog2();
         let bytes = u64::from(element_bits / 8);
         let mut done = BTreeSet::new();
         let mut most = 0;
@@ -65,7 +64,11 @@ impl Accesses {
                 .map(|registers| self.direction == Direction::Load || done.insert(registers.iter().min()))
                 .collect();
             for vector in &vectors {
-                for phase in row.phases(lane_bits) {
+                let first = |(lane, registers): (usize, &Vec<u64>)| {
+                    fresh[lane].then(|| offsets[registers[vector[0]] as usize] * bytes)
+                };
+                let addresses: Vec<_> = lanes.iter().enumerate().map(first).collect();
+                for phase in row.phases(&addresses) {
                     let mut words: BTreeMap<u64, BTreeSet<u64>> = BTreeMap::new();
                     for lane in phase.into_iter().filter(|&lane| fresh[lane as usize]) {
                         for &register in vector {
