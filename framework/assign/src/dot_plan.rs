@@ -142,8 +142,11 @@ pub fn mma_problem(body: &Body, op: Op, lanes: u32, warps: u32) -> Result<MmaPro
     let along_k = operand_orders::along_k(attributes).unwrap_or(requested.along_k);
     let in_shared =
         ["a", "b"].map(|group| body.operand(op, group).is_some_and(|operand| is_smem_operand(body, operand)));
+    // A program that names the atom but no orientation has all operands where the atom reads them.
+    let stores_operands = atom.is_none() || warp_partition.is_some() || in_shared == [false; 2];
     Ok(requested
         .with_in_shared(in_shared)
+        .with_stored_operands(stores_operands)
         .with_along_k(along_k)
         .with_atom(atom)
         .with_warp_partition(warp_partition)

@@ -59,7 +59,7 @@ pub(super) fn dot_candidates(
     let problem = MmaProblem::new(sizes, [a, b, c], config.lanes, config.warps);
     let problem = problem.with_atom(explicit.map(str::to_owned));
     let lies = [0, 1].map(|side| lies_in_shared(body, op, operation.operands[side]));
-    let problem = problem.with_in_shared(lies);
+    let problem = problem.with_in_shared(lies).with_stored_operands(false);
     let (weighed, mut refused) = mma_candidates(&problem, config.context).map_err(wrong)?;
     let slice = Slice::of(body, op);
     let explicit_width = operation.attributes.get("kWidth").and_then(Attribute::as_integer).map(|width| width as u64);
@@ -87,7 +87,7 @@ pub(super) fn dot_candidates(
             continue;
         }
         let plan_dot = |k_width: Option<u64>| {
-            let (cost, smem_operands) = plan_in_shared(&problem, &candidate.atom, k_width, lies, config)?;
+            let (cost, smem_operands) = plan_in_shared(&problem, &candidate.atom, k_width, config)?;
             let instruction = Some(Arc::from(&*candidate.atom));
             let choice =
                 DotChoice { instruction, k_width, n_width: explicit_columns, warps_along_m: false, smem_operands };
@@ -116,7 +116,7 @@ pub(super) fn dot_candidates(
         let beside = problem.clone().with_n_width(8 / slice.narrowest);
         let in_byte = |dot: &DotCandidate| {
             let atom = dot.choice.instruction.as_deref().unwrap_or_default();
-            let (cost, smem_operands) = plan_in_shared(&beside, atom, dot.choice.k_width, lies, config).ok()?;
+            let (cost, smem_operands) = plan_in_shared(&beside, atom, dot.choice.k_width, config).ok()?;
             let choice = DotChoice { n_width: beside.n_width, smem_operands, ..dot.choice.clone() };
             Some(DotCandidate { choice, cost })
         };
@@ -130,7 +130,7 @@ pub(super) fn dot_candidates(
             let choice = DotChoice { warps_along_m: true, ..dot.choice.clone() };
             let atom = choice.instruction.as_deref().unwrap_or_default();
             // If the warps cannot keep their rows, the warp partition is chosen freely, which costs the same.
-            let found = plan_in_shared(&chained, atom, choice.k_width, lies, config);
+            let found = plan_in_shared(&chained, atom, choice.k_width, config);
             let (cost, smem_operands) = found.unwrap_or((dot.cost, dot.choice.smem_operands));
             DotCandidate { choice: DotChoice { smem_operands, ..choice }, cost }
         };
@@ -189,16 +189,15 @@ fn is_beaten((cost, operands): (&MmaCost, &Operands<'_>), (other, others): (&Mma
 }
 
 /// Plans an MMA by the instruction `atom` with `width` contiguous K elements in a lane. Returns the cost, and for each
-/// operand whether it is read from shared memory. `lies` is true for each operand that the program stores there.
+/// operand whether it is read from shared memory.
 ///
 /// # Errors
-/// The reason if there is no plan, if the instruction's accumulator is not in registers, or if the instruction reads an
-/// operand from shared memory that is not stored there, or that cannot be read as it is stored.
+/// The reason if there is no plan, if the instruction's accumulator is not in registers, or if the instruction cannot
+/// read an operand as it is stored in shared memory.
 fn plan_in_shared(
     problem: &MmaProblem,
     atom: &str,
     width: Option<u64>,
-    lies: [bool; 2],
     config: &LaunchConfig<'_>,
 ) -> Result<(MmaCost, [bool; 2]), String> {
     if let Some(row) = config.context.instructions.iter().find(|row| row.name == atom) {
@@ -208,10 +207,6 @@ fn plan_in_shared(
     let plan = plan_mma(&pinned, config.context).map_err(|error| error.to_string())?;
     let smem_operands = [&plan.a, &plan.b].map(|operand| operand.ins().contains(Dim::OFFSET));
     for side in (0..2).filter(|&side| smem_operands[side]) {
-        if !lies[side] {
-            let name = ["A", "B"][side];
-            return Err(format!("it reads operand {name} from shared memory, and the program does not store it there"));
-        }
         plan.check_in_place(side).map_err(|error| error.to_string())?;
     }
     Ok((plan.cost, smem_operands))

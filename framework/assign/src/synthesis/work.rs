@@ -40,6 +40,8 @@ pub(super) struct AccessCounts {
     pub issued: u64,
     /// Number of shared-memory wavefronts of a warp in one execution of the access.
     pub wavefronts: u64,
+    /// Number of byte permutes of a lane that pack or unpack the registers of the access.
+    pub permutes: u64,
     /// Whether an instruction of the target's table implements the access. A copy from global memory is asynchronous
     /// only then.
     pub by_row: bool,
@@ -47,7 +49,19 @@ pub(super) struct AccessCounts {
 
 impl From<&AccessSolution> for AccessCounts {
     fn from(served: &AccessSolution) -> Self {
-        Self { issued: served.issued, wavefronts: served.wavefronts, by_row: served.instruction.is_some() }
+        let AccessSolution { issued, wavefronts, permutes, .. } = *served;
+        Self { issued, wavefronts, permutes, by_row: served.instruction.is_some() }
+    }
+}
+
+impl AccessCounts {
+    /// Returns the work of a warp for one execution of the access.
+    fn work(self, direction: Direction) -> StepWork {
+        let all = StepWork { shared_accesses: self.issued, arithmetic: self.permutes, ..StepWork::default() };
+        match direction {
+            Direction::Load => StepWork { wavefronts_loaded: self.wavefronts, ..all },
+            Direction::Store => StepWork { wavefronts_stored: self.wavefronts, ..all },
+        }
     }
 }
 
@@ -226,7 +240,7 @@ impl WorkCounter<'_, '_> {
         let bits = u64::from(moved_bits(body.ty(elements).element())) << layout.in_bits(Dim::REGISTER);
         let lanes = u64::from(self.program.config.lanes);
         let wavefronts = (bits * lanes).div_ceil(8 * wavefront);
-        AccessCounts { issued: bits.div_ceil(widest.into()), wavefronts, by_row: true }
+        AccessCounts { issued: bits.div_ceil(widest.into()), wavefronts, permutes: 0, by_row: true }
     }
 
     /// Returns the numbers of accesses and of wavefronts of a warp that store the operands of a dot which are in
@@ -265,19 +279,19 @@ impl WorkCounter<'_, '_> {
                 StepWork { pending: self.is_in_flight(op), shared_accesses, wavefronts_stored, barriers, ..work }
             }
             ttg::LOCAL_LOAD => {
-                let AccessCounts { issued, wavefronts, .. } = moved(operation.results[0], operation.results[0]);
                 let barriers = since.count_barriers_before(body, operation.operands[0], Direction::Load);
-                StepWork { shared_accesses: issued, wavefronts_loaded: wavefronts, barriers, ..StepWork::default() }
+                let counts = moved(operation.results[0], operation.results[0]);
+                StepWork { barriers, ..counts.work(Direction::Load) }
             }
             ttg::ASYNC_COPY_GLOBAL_TO_LOCAL | ttg::LOCAL_STORE if !since.is_pipelined && self.is_omitted_later(op) => {
                 StepWork::default()
             }
             ttg::LOCAL_ALLOC if operation.operands.is_empty() => StepWork::default(),
             ttg::LOCAL_STORE | ttg::LOCAL_ALLOC => {
-                let AccessCounts { issued, wavefronts, .. } = moved(operation.operands[0], operation.operands[0]);
+                let counts = moved(operation.operands[0], operation.operands[0]);
                 let filled = operation.operands.get(1).or(operation.results.first());
                 let barriers = filled.map_or(0, |filled| since.count_barriers_before(body, *filled, Direction::Store));
-                StepWork { shared_accesses: issued, wavefronts_stored: wavefronts, barriers, ..StepWork::default() }
+                StepWork { barriers, ..counts.work(Direction::Store) }
             }
             _ if self.prefetched.contains(op) => match since.is_pipelined {
                 true => StepWork { asynchronous: true, ..self.op_costs(op, Direction::Load)? },
@@ -285,7 +299,8 @@ impl WorkCounter<'_, '_> {
                 false => self.op_costs(op, Direction::Load)?,
             },
             ttg::ASYNC_COPY_GLOBAL_TO_LOCAL => {
-                let AccessCounts { issued, wavefronts, by_row } = moved(operation.operands[0], operation.operands[1]);
+                let AccessCounts { issued, wavefronts, by_row, .. } =
+                    moved(operation.operands[0], operation.operands[1]);
                 let filled = self.program.body.operand(op, "result").unwrap_or(operation.operands[1]);
                 let barriers = since.count_barriers_before(body, filled, Direction::Store);
                 let read = self.op_costs(op, Direction::Load)?;
@@ -396,7 +411,7 @@ impl WorkCounter<'_, '_> {
         let [from, to] = [operation.operands[0], operation.results[0]].map(|value| self.program.body.ty(value));
         let layouts = [self.program.layouts.distributed(from)?, self.program.layouts.distributed(to)?];
         let plan = plan_conversion(&layouts[0], &layouts[1], moved_bits(from), self.program.config.context)?;
-        Ok(StepWork::of_counts(&plan.stats.counts, 0, 0.0))
+        Ok(StepWork::of_counts(&plan.stats.counts_with_packing(), 0, 0.0))
     }
 }
 

@@ -103,6 +103,7 @@ impl Problem<'_, '_> {
                 wavefronts: 0,
                 lower_bound: 0,
                 issued,
+                permutes: 0,
                 fetched: None,
             };
             let found = match alternative {

@@ -21,6 +21,9 @@ use tilewright_target::Direction;
 /// wavefront.
 const ISSUE_PRICE: f64 = 0.25;
 
+/// The price of one byte permute, in units of one shared-memory wavefront.
+const PERMUTE_PRICE: f64 = 0.25;
+
 /// The synthesis problem after validation: one tensor, its accesses, and derived data.
 pub(super) struct Problem<'q, 'a> {
     pub(super) tensor: &'q SharedTensor,
@@ -176,6 +179,8 @@ impl<'q> Problem<'q, '_> {
             wavefronts: plan.wavefronts(),
             lower_bound: wavefront_lower_bound(accessor, self.unit_bits(), context)?,
             issued: plan.issued(),
+            // Asynchronous copies bypass the registers.
+            permutes: if chosen.lanes.copies { 0 } else { plan.stats.permutes },
             fetched: None,
         })
     }
@@ -200,7 +205,11 @@ impl<'q> Problem<'q, '_> {
     /// access's weight; zero if its lanes give no addresses.
     pub(super) fn price_of(&self, access: usize, served: &AccessSolution) -> f64 {
         let lanes = self.lanes(access, served.alternative);
-        lanes.map_or(0.0, |lanes| self.price(&self.accesses[access], lanes, served.wavefronts, served.issued))
+        let weight = self.accesses[access].weight as f64;
+        lanes.map_or(0.0, |lanes| {
+            self.price(&self.accesses[access], lanes, served.wavefronts, served.issued)
+                + weight * PERMUTE_PRICE * served.permutes as f64
+        })
     }
 
     /// Returns the price of the solution `served` of all accesses: the sum of their prices in shared-memory wavefronts,

@@ -26,6 +26,8 @@ pub struct AccessSolution {
     pub lower_bound: u64,
     /// Number of access instructions that the busiest warp issues.
     pub issued: u64,
+    /// Number of byte permutes by which a lane packs its registers into the words of the accesses, or unpacks them.
+    pub permutes: u64,
     /// The register layout of the elements that each lane fetches from global memory, which follows from the memory
     /// layout. `None` except for copies whose lanes write adjacent elements and each give an address to fetch from.
     pub fetched: Option<LinearLayout>,
@@ -57,8 +59,8 @@ pub struct SharedLayoutSolution {
     /// Solution of each access, in the order of the accesses in the problem.
     pub served: Vec<AccessSolution>,
     /// The price of the layout, in shared-memory wavefronts of one warp; lower is better. It is the sum over all
-    /// accesses of the access's weight (its assumed number of executions) times the sum of its wavefronts and its price
-    /// of issue.
+    /// accesses of the access's weight (its assumed number of executions) times the sum of its wavefronts and its prices
+    /// of issue and of byte permutes.
     pub price: f64,
     /// Number of search nodes: partial choices of alternatives that were visited.
     pub nodes: usize,

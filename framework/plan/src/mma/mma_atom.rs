@@ -355,7 +355,12 @@ impl MmaAtom {
         }
         check_accumulator(self.accumulator.element_type, problem)?;
         let sides = [("a", problem.a, &self.a), ("b", problem.b, &self.b)];
-        for ((what, from, to), scale) in sides.into_iter().zip(problem.scales) {
+        for (((what, from, to), scale), in_shared) in sides.into_iter().zip(problem.scales).zip(problem.in_shared) {
+            if to.memory.is_some() && !in_shared && !problem.stores_operands {
+                return Err(format!(
+                    "it reads operand {what} from shared memory, and the program does not store it there"
+                ));
+            }
             let (in_byte, to) = (to.in_byte(), to.element_type);
             if in_byte > 0 && from != to {
                 return Err(format!("it reads bytes of {to} for {what} as memory has them"));

@@ -43,6 +43,8 @@ pub struct MmaProblem {
     /// Whether `a` and `b` are in shared memory before the MMA. An atom that reads such an operand there takes no
     /// registers for it; otherwise the operand is stored from registers first.
     pub in_shared: [bool; 2],
+    /// Whether an operand that is not in shared memory may be stored there for an atom that reads it there.
+    pub stores_operands: bool,
     /// The element type of the accumulator, of its initial value and of the result.
     pub accumulator: ElementType,
     /// Whether an integer accumulator saturates on overflow at each MMA; otherwise it wraps.
@@ -100,6 +102,7 @@ impl MmaProblem {
             scales,
             k_permuted,
             in_shared: [false; 2],
+            stores_operands: true,
             saturating,
             lanes,
             warps,
@@ -131,6 +134,12 @@ impl MmaProblem {
     #[must_use]
     pub fn with_in_shared(self, in_shared: [bool; 2]) -> Self {
         Self { in_shared, ..self }
+    }
+
+    /// Sets whether an operand that is not in shared memory may be stored there for an atom that reads it there.
+    #[must_use]
+    pub fn with_stored_operands(self, stores_operands: bool) -> Self {
+        Self { stores_operands, ..self }
     }
 
     /// Sets, for `a` and for `b`, whether the operand is pre-shuffled in memory along K.

@@ -9,6 +9,9 @@ use super::{CountLowerBounds, SharedBits};
 pub struct PlanStats {
     /// Numbers of operations that a warp executes; the max over the warps.
     pub counts: Counts,
+    /// Number of byte permutes by which a lane packs registers into the words of shared-memory accesses, or unpacks
+    /// them. They are no operations of the kernel IR, so `counts` does not have them.
+    pub permutes: u64,
     /// Bytes of shared memory that the plan allocates for a block.
     pub shared_bytes: u64,
     /// Bits that one lane stores to, and loads from, shared memory.
@@ -31,11 +34,18 @@ impl PlanStats {
     pub(super) fn then<'a>(mut self, others: impl IntoIterator<Item = &'a Self>) -> Self {
         for other in others {
             self.counts = self.counts.plus(other.counts);
+            self.permutes += other.permutes;
             self.shared_bytes += other.shared_bytes;
             self.shared_bits = self.shared_bits + other.shared_bits;
             self.cost += other.cost;
         }
         self
+    }
+
+    /// Returns the counts with the byte permutes that pack registers.
+    #[must_use]
+    pub fn counts_with_packing(&self) -> Counts {
+        Counts { permutes: self.counts.permutes + self.permutes, ..self.counts }
     }
 
     /// Returns the stats with this bound, and with the text of `reason` if the counts are above it.

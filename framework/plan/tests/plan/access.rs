@@ -46,6 +46,22 @@ fn registers_in_any_order_make_a_vector() {
     assert_eq!(store.stats.above_bound, None);
 }
 
+/// Checks elements that share a register: an access whose words have other elements than the registers, or have them in
+/// another order, takes one byte permute for each register.
+#[test]
+fn words_that_part_registers_take_byte_permutes() {
+    let of = |bits: u32, order: &[u64]| {
+        let columns: Vec<u64> = (0..order.len()).map(|bit| 1 << bit).collect();
+        let (store, load) = check(&distributed(&columns, 0, order.len() as u32), &memory(order, &[]), bits);
+        assert_eq!(store.stats.permutes, load.stats.permutes);
+        store.stats.permutes
+    };
+    assert_eq!([of(32, &[2, 1, 4, 8, 16]), of(16, &[1, 2, 4, 8, 16]), of(8, &[1, 2, 4, 8, 16, 32])], [0; 3]);
+    assert_eq!(of(16, &[2, 1, 4, 8, 16]), 2, "halves of two registers in a word");
+    assert_eq!(of(8, &[2, 1, 4, 8, 16, 32]), 2, "bytes of a register in another order");
+    assert_eq!(of(8, &[1, 4, 2, 8, 16, 32]), 2, "bytes of two registers in a word");
+}
+
 #[test]
 fn a_column_of_a_plain_layout_conflicts_and_padding_cures_it() {
     // 8x8 words in row-major order: lanes go down a column, warps along a row.

@@ -261,6 +261,15 @@ fn dots_of_one_shape_choose_for_the_memory_of_their_operands() {
     assert!(found.derivation.prediction.cycles < 0.7 * shared.prediction.cycles, "{}{shared}", found.derivation);
 }
 
+/// Checks the dot of attention that has the probabilities in registers, for tiles that `wgmma` could also multiply with A
+/// and B swapped: it reads V from shared memory and does not store the probabilities there.
+#[test]
+fn warp_groups_multiply_probabilities_in_registers() {
+    let found = solved(&target("h100"), "explicit_attention", SynthesisOptions::default());
+    let rows: Vec<&str> = found.derivation.dots.iter().map(|dot| dot.instruction.as_str()).collect();
+    assert!(rows.iter().all(|row| row.starts_with("wgmma") && row.contains(".rs.")), "{}", found.derivation);
+}
+
 /// Checks instructions, stages and layout conversions before stores: `TILEWRIGHT_ALL_PINNED` compares all programs.
 #[test]
 fn no_pinned_alternative_is_predicted_to_be_faster() {

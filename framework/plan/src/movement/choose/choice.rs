@@ -61,6 +61,9 @@ pub struct AccessorStats {
     /// Number of selects by which threads that hold replicas share the work of a store.
     #[serde(skip_serializing_if = "is_zero")]
     pub selects: u64,
+    /// Number of byte permutes that pack registers into the words of the accesses, or unpack them.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub permutes: u64,
     /// Number of wavefronts that are due to bank conflicts: those above the minimum for accesses of this width.
     pub excess: u64,
     /// Lower bound of the wavefronts over all memory layouts.
@@ -106,8 +109,8 @@ pub struct SharedLayoutCandidate {
     /// The reason why the constraints do not allow the layout; `None` if they allow it.
     pub rejected: Option<String>,
     pub(super) weighted: u64,
-    /// The price in quarters of a wavefront: four for each wavefront and one for each select of all accessors, times
-    /// the accessors' weights.
+    /// The price in quarters of a wavefront: four for each wavefront, one for each select and byte permute of all
+    /// accessors, times the accessors' weights.
     pub(super) price: u64,
     /// The price by which the candidate is ranked: `price`, but at least the price of the lower bound of wavefronts
     /// plus the tolerated excess.

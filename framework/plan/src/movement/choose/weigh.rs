@@ -1,8 +1,8 @@
 //! Scores layouts of a tensor in shared memory by the cost of their accesses, and keeps the best of each
 //! [`SharedLayoutKind`].
 //!
-//! The score compares global-memory transactions first, then wavefronts and selects, then bytes. The same score ranks
-//! the best layouts of the kinds; all are reported, since a caller's constraints may not allow the first.
+//! The score compares global-memory transactions first, then wavefronts, selects and byte permutes, then bytes. The same
+//! score ranks the best layouts of the kinds; all are reported, since a caller's constraints may not allow the first.
 
 use crate::movement::{MovementError, SharedAccess, plan_shared_access};
 use tilewright_layout::Padding;
@@ -155,7 +155,7 @@ impl<'a> Weigher<'a> {
         let sum = |of: fn(&AccessorStats) -> u64| {
             weights.clone().map(|(w, f)| w.saturating_mul(of(f))).fold(0, u64::saturating_add)
         };
-        let (weighted, price) = (sum(|f| f.wavefronts), sum(|f| f.wavefronts * QUARTERS + f.selects));
+        let (weighted, price) = (sum(|f| f.wavefronts), sum(|f| f.wavefronts * QUARTERS + f.selects + f.permutes));
         let tolerated = self.lower_bound.saturating_add(self.constraints.excess);
         let bytes = memory.allocated_elements() * problem.element_bytes();
         Ok(SharedLayoutCandidate {
@@ -184,6 +184,7 @@ impl<'a> Weigher<'a> {
         AccessorStats {
             wavefronts,
             selects,
+            permutes: plan.stats.permutes,
             excess: wavefronts.saturating_sub(clear.unwrap_or(wavefronts)),
             min_wavefronts: self.min_wavefronts[at],
             vector_elements: plan.vector_elements,

@@ -5,7 +5,7 @@
 //! Padding, replicas and sub-word elements are supported. Constants that share no bit with the thread's part of the
 //! offset become immediates.
 
-use tilewright_kernel::{Builder, Value};
+use tilewright_kernel::{Builder, Counts, Value};
 use tilewright_layout::f2::{Columns, Subspace};
 use tilewright_layout::{Dim, LinearLayout, MemoryLayout, Padding};
 use tilewright_target::{Direction, TargetDescription};
@@ -159,12 +159,15 @@ fn priced(
 ) -> SharedAccess {
     let counts = accesses.counts(wavefronts);
     let above = accesses.why_above(&counts, &bound);
+    let permutes = accesses.stats.permutes;
+    let packing = Counts { permutes, ..Counts::default() };
     SharedAccess {
         stats: PlanStats {
             counts,
+            permutes,
             shared_bytes: 0,
             shared_bits: accesses.shared_bits(),
-            cost: predict_cycles(&counts, side.warps(), 1, target),
+            cost: predict_cycles(&packing.plus(counts), side.warps(), 1, target),
             bound,
             above_bound: above.map(|reason| format!("{reason}, as the memory layout lets it")),
         },

@@ -13,6 +13,9 @@ use tilewright_target::TargetDescription;
 /// returns the best set so far.
 const MOST_CHOICES: usize = 512;
 
+/// Number of byte permutes that cost as much as a wavefront.
+const WAVEFRONT_PERMUTES: u64 = 4;
+
 /// Bytes of a register.
 const WORD_BYTES: u32 = 4;
 
@@ -46,8 +49,7 @@ impl<'a> PlacedAccessor<'a> {
         self.stats(tile, Some(self.access_columns(tile, &self.segment_registers(vector_bits)?, &first)?))
     }
 
-    /// As [`Self::by`], but with the choice of slot-selecting register bits for which an access takes the fewest
-    /// wavefronts.
+    /// As [`Self::by`], but with the cheapest choice of slot-selecting register bits by wavefronts and byte permutes.
     pub(in super::super) fn best_by(&self, tile: &Tile<'_>) -> Option<TileStats> {
         self.best_after(tile, 0)
     }
@@ -62,7 +64,8 @@ impl<'a> PlacedAccessor<'a> {
     fn best_after(&self, tile: &Tile<'_>, fixed: usize) -> Option<TileStats> {
         let mut best = self.by(tile)?;
         let phases = 1 << tile.segments.len().saturating_sub(tile.bank_row(self.target)?.phase.len());
-        if tile.segment_bits_from_registers() == 0 || best.each <= phases {
+        let price = |stats: &TileStats| WAVEFRONT_PERMUTES * stats.wavefronts() + stats.permutes;
+        if tile.segment_bits_from_registers() == 0 || best.each <= phases && best.permutes == 0 {
             return Some(best);
         }
         let segment_registers = self.segment_registers(tile.segment_bits() - self.side.byte_bits())?;
@@ -71,7 +74,7 @@ impl<'a> PlacedAccessor<'a> {
         for choice in all.into_iter().skip(1).filter(is_kept).take(MOST_CHOICES) {
             let access_columns = self.access_columns(tile, &segment_registers, &choice);
             if let Some(other) = access_columns.and_then(|access_columns| self.stats(tile, Some(access_columns)))
-                && other.each < best.each
+                && price(&other) < price(&best)
             {
                 best = other;
             }
@@ -189,12 +192,38 @@ impl<'a> PlacedAccessor<'a> {
             width,
             accesses: 1 << (numbered + side.repeated_bits()),
             each: 0,
+            permutes: 0,
             shared_by: side.alike().take(numbered as usize).collect(),
             shares: side.shares.clone(),
             access_columns: access_columns.map(Box::new),
         };
         stats.each = self.wavefronts(&stats, tile.bank_row(self.target)?, 0);
+        stats.permutes = self.permutes(&stats);
         Some(stats)
+    }
+
+    /// Returns the number of byte permutes by which a lane packs its registers into the 32-bit words of the accesses,
+    /// or unpacks them. Adjacent registers with elements narrower than 32 bits share a word; an access that has the
+    /// same words needs none.
+    fn permutes(&self, stats: &TileStats) -> u64 {
+        let word_bits = WORD_BYTES.ilog2().saturating_sub(self.side.byte_bits()) as usize;
+        let nonzero = self.side.registers.iter().copied().filter(|&column| column != 0);
+        let word: Columns = nonzero.take(word_bits).collect();
+        if word.is_empty() {
+            return 0;
+        }
+        let elements = match &stats.access_columns {
+            Some(access_columns) => &access_columns.elements[..],
+            None => &self.memory.columns[..stats.width as usize],
+        };
+        let accessed = &elements[..word.len().min(elements.len())];
+        let is_kept = |&column: &u64| self.memory.offset(column) & ((1 << accessed.len()) - 1) == 0;
+        let others = self.side.kept.iter().filter(|column| !word.contains(column));
+        if accessed == &word[..] && (stats.access_columns.is_some() || others.copied().all(|column| is_kept(&column))) {
+            return 0;
+        }
+        let sources = Subspace::span(word.iter().chain(accessed).copied()).dimension() as usize - accessed.len();
+        (stats.elements() >> word.len()) * ((1 << sources) - 1_u64).max(1)
     }
 }
 

@@ -25,6 +25,8 @@ pub(in super::super) struct TileStats {
     pub(super) accesses: u64,
     /// Wavefronts that one access of a warp takes; with padding, where accesses differ, those of the first access.
     pub(in super::super) each: u64,
+    /// Number of byte permutes by which a lane packs its registers into the words of the accesses, or unpacks them.
+    pub(in super::super) permutes: u64,
     /// Warp-index bits along which data is replicated: bit `i` of the access index selects the replica that issues it.
     pub(super) shared_by: SmallVec<[u32; 4]>,
     /// The division of the elements among threads that hold replicas.

@@ -33,8 +33,10 @@ impl Scratch {
         warps: u64,
         target: &TargetDescription,
     ) -> PlanStats {
+        let permutes = self.store.stats.permutes + self.load.stats.permutes;
         PlanStats {
             counts,
+            permutes,
             shared_bytes: self.bytes,
             shared_bits: self.store.shared_bits() + self.load.shared_bits(),
             cost: predict_cycles(&counts, warps, self.rounds(), target),
