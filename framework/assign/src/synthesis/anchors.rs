@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use tilewright_tile::op::name::{tt, tw};
 
+use super::accesses::{allocation, is_part};
 use super::coalesce::{CoalescedLayout, Threads, coalesce_layout};
 use super::{SynthesisError, SynthesisOptions};
 use crate::LaunchConfig;
@@ -219,15 +220,16 @@ fn plan_in_shared(
 
 /// Whether an MMA can read an operand directly from shared memory. The operand must be a tensor there, or the result of
 /// a `tw.copy` to registers whose only use is the dot. Between the copy and the dot, nothing may write to the copied
-/// tensor.
+/// tensor. No matrix descriptor describes a part of a tensor.
 fn lies_in_shared(body: &Body, dot: Op, operand: Value) -> bool {
     if matches!(body.ty(operand), TileType::Memory(_)) {
-        return true;
+        return !is_part(body, operand);
     }
     let ValueOrigin::Result(copy, _) = body.origin(operand) else { return false };
     let operation = body.op(copy);
     let tensor = operation.operands.first().copied().filter(|_| operation.name() == tw::COPY);
-    let Some(tensor) = tensor.filter(|tensor| matches!(body.ty(*tensor), TileType::Memory(_))) else { return false };
+    let is_read = |tensor: Value| matches!(body.ty(tensor), TileType::Memory(_)) && !is_part(body, tensor);
+    let Some(tensor) = tensor.filter(|tensor| is_read(*tensor)) else { return false };
     let is_explicit = operation.attributes.get("instruction").is_some() || body.ty(operand).layout().is_some();
     let all = body.walk(body.root());
     let uses = all.iter().flat_map(|op| &body.op(*op).operands).filter(|value| **value == operand);
@@ -235,7 +237,8 @@ fn lies_in_shared(body: &Body, dot: Op, operand: Value) -> bool {
     let (Some(from), Some(to)) = (index_of(copy), index_of(dot)) else { return false };
     let between = all.get(from + 1..to).unwrap_or_default();
     let undisturbed = between.iter().all(|op| {
-        body.operand(*op, "dst").filter(|_| body.op(*op).name() == tw::COPY) != Some(tensor)
+        let target = body.operand(*op, "dst").filter(|_| body.op(*op).name() == tw::COPY);
+        target.is_none_or(|target| allocation(body, target) != allocation(body, tensor))
             && body.op(*op).regions.is_empty()
             && !body.op(*op).definition.traits.terminator
     });

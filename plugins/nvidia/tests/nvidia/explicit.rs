@@ -8,6 +8,7 @@ use tilewright_vendor_testkit::explicit::MIXED;
 use tilewright_vendor_testkit::explicit::PACKED;
 use tilewright_vendor_testkit::explicit::PROGRAMS;
 use tilewright_vendor_testkit::explicit::case;
+use tilewright_vendor_testkit::explicit::check_parts;
 use tilewright_vendor_testkit::explicit::check_shared_by_loops;
 use tilewright_vendor_testkit::explicit::claims::{InstructionCounts, check_alternatives, check_stated_accesses};
 use tilewright_vendor_testkit::explicit::derived;
@@ -20,6 +21,7 @@ use tilewright_vendor_testkit::explicit::table;
 use tilewright_vendor_testkit::explicit::tiled;
 use tilewright_vendor_testkit::explicit::tiles::{tiles_table, usual_tiles};
 use tilewright_verify::case::ProgramCase;
+use tilewright_virtual_ptx::VirtualDevice;
 
 #[test]
 fn no_loop_has_conflicts_of_banks() {
@@ -410,6 +412,27 @@ fn several_loops_fill_one_tensor() {
         }
         let bulk = repeated.derivation.loops.iter().map(|of| of.tensor_copies).collect::<Vec<_>>();
         assert_eq!(bulk, [gpu_model == "h100"; 2], "{}", repeated.derivation);
+    }
+}
+
+/// Checks programs that load and fill halves of tiles, on the emulator and as PTX on the virtual device. Loops of tensors
+/// that the program does not index have stages, and parts are accessed as wide as full tiles.
+#[test]
+fn programs_name_parts_of_tiles() {
+    let (case, _) = case("explicit_gemm");
+    for gpu_model in ["a100", "h100"] {
+        let target = target(gpu_model);
+        let all = check_parts(&target);
+        assert!(all[..2].iter().all(|solved| solved.derivation.loops[0].stages > 1), "{}", all[0].derivation);
+        assert!(all[2].counts.asynchronous_copies > 0, "{}", all[2].derivation);
+        for solved in all {
+            // As the suite's dot: 16 matrices of 8x8 of each operand in each of five iterations, four in a load.
+            assert_eq!(solved.counts.matrix_loads, 5 * (16 + 16) / 4, "{}", solved.derivation);
+            let mut module = tilewright_kernel::text::parse(&solved.kernel).unwrap_or_else(|error| panic!("{error}"));
+            let mut device = VirtualDevice::new(target.description().clone(), target.instructions().to_vec());
+            let checked = case.test_case(module.kernels.remove(0)).and_then(|case| check(&case, &target, &mut device));
+            checked.unwrap_or_else(|wrong| panic!("{gpu_model}: {wrong}"));
+        }
     }
 }
 
