@@ -131,7 +131,7 @@ pub(super) fn accesses<'a>(
                 let most = requested.get(&op).and_then(|requested| requested.bytes).unwrap_or(u64::MAX);
                 let all_there = body.operands(op, "mask").is_empty();
                 let copy = TensorAccess::copy(&named(operation.operands[1]), registers(value)?, context);
-                // Lanes that write neighbouring bytes fill a whole tensor.
+                // Lanes that write neighbouring bytes fill a full tensor.
                 let is_fetched = |alternative: &AccessAlternative<'_>| matches!(alternative, AccessAlternative::Lanes(kind) if kind.is_fetched());
                 copy.retain_alternatives(|alternative| {
                     alternative.bytes() <= most

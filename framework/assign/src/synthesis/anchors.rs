@@ -9,7 +9,7 @@ use super::accesses::{allocation, is_part};
 use super::coalesce::{CoalescedLayout, Threads, coalesce_layout};
 use super::{SynthesisError, SynthesisOptions};
 use crate::LaunchConfig;
-use crate::dot_plan::element_type;
+use crate::dot_plan::{element_type, explicit_warp_partition};
 use crate::layouts::{canonical_order, layout_name};
 use crate::memory::{PointerMemory, pointer_memory};
 use tilewright_layout::Dim;
@@ -58,7 +58,8 @@ pub(super) fn dot_candidates(
     };
     let sizes = [shape(2)[0], shape(2)[1], shape(0)[1]];
     let problem = MmaProblem::new(sizes, [a, b, c], config.lanes, config.warps);
-    let problem = problem.with_atom(explicit.map(str::to_owned));
+    let explicit_warps = explicit_warp_partition(&operation.attributes, "warps").map_err(wrong)?;
+    let problem = problem.with_atom(explicit.map(str::to_owned)).with_warp_partition(explicit_warps);
     let lies = [0, 1].map(|side| lies_in_shared(body, op, operation.operands[side]));
     let problem = problem.with_in_shared(lies);
     let (weighed, mut refused) = mma_candidates(&problem, config.context).map_err(wrong)?;
@@ -74,7 +75,8 @@ pub(super) fn dot_candidates(
         .collect();
     // The instruction that is fastest for chained dots is kept, even if others are faster for a single dot.
     let chained = problem.clone().with_chained(true).with_in_chain(true);
-    let in_chain = if slice.from_dot { mma_candidates(&chained, config.context).map_err(wrong)?.0 } else { Vec::new() };
+    let keeps_rows = slice.from_dot && explicit_warps.is_none();
+    let in_chain = if keeps_rows { mma_candidates(&chained, config.context).map_err(wrong)?.0 } else { Vec::new() };
     let in_chain = in_chain.first().map(|best| best.atom.clone());
     let mut found: Vec<DotCandidate> = Vec::new();
     let mut kept: Vec<(MmaCost, Operands<'_>)> = Vec::new();
@@ -124,7 +126,7 @@ pub(super) fn dot_candidates(
         let more: Vec<DotCandidate> = found.iter().filter_map(in_byte).collect();
         found.extend(more);
     }
-    if slice.from_dot {
+    if keeps_rows {
         // Each candidate has two variants: each warp keeps its rows of the producing dot (all warps divide M), or the
         // warp partition is chosen freely.
         let with_warps_along_m = |dot: &DotCandidate| {

@@ -474,3 +474,29 @@ fn accesses_of_ptx(ptx: &str) -> [InstructionCounts; 2] {
     }
     [copies, others]
 }
+
+/// Checks dots whose warps the program divides among M and N: `wgmma` needs its four warps along M.
+#[test]
+fn warps_of_a_dot_can_be_pinned() {
+    let (case, text) = case("explicit_gemm");
+    let pinned = |[m, n]: [u32; 2]| text.replace("%sum :", &format!("%sum {{warps = array<i64: {m}, {n}>}} :"));
+    for (gpu_model, instruction) in [("a100", "mma.sync"), ("h100", "wgmma")] {
+        let target = target(gpu_model);
+        for [m, n] in [[1, 4], [2, 2], [4, 1]] {
+            let found = executed(&target, &case, &pinned([m, n]), SynthesisOptions::default());
+            let dot = &found.derivation.dots[0];
+            let warps = dot.layouts[2].split_once("warp = ").expect("the bases of warps").1;
+            let warps = warps.split_once("]]").expect("the last basis").0;
+            assert_eq!(1 << warps.matches("[0, ").count(), n, "{gpu_model}: {}", found.derivation);
+            let expected = if m == 4 { instruction } else { "mma.sync" };
+            assert!(dot.instruction.starts_with(expected), "{gpu_model}: {}", found.derivation);
+        }
+        let wrong = derived(&target, &pinned([2, 1]), case.warps, SynthesisOptions::default());
+        let wrong = wrong.map(|found| found.to_string()).expect_err("two warps of four");
+        assert!(wrong.contains("2 warps along M and 1 along N are required, but the block has 4"), "{wrong}");
+    }
+    let instruction = "instruction = \"wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16.ss.kk\", warps";
+    let both = derived(&target("h100"), &pinned([2, 2]).replace("warps", instruction), 4, SynthesisOptions::default());
+    let both = both.map(|found| found.to_string()).expect_err("two warps along M");
+    assert!(both.contains("4 warps along M issue it together, the problem has 2 there"), "{both}");
+}

@@ -34,8 +34,8 @@ fn fill_halves(text: &str) -> String {
       tw.copy %aK to %paK : (!tw.view<64x16xf16>, !pa) -> ()\n";
     let fills = ["0", "1"].map(|half| fill.replace('K', half)).concat();
     let filled = text.replace("    %sa = tw.shared_tensor", &format!("{view}    %sa = tw.shared_tensor"));
-    let whole = "      tw.copy %ai to %sa : (!tw.view<64x32xf16>, !a) -> ()\n";
-    let filled = filled.replace(whole, &(indices.to_owned() + &fills));
+    let full = "      tw.copy %ai to %sa : (!tw.view<64x32xf16>, !a) -> ()\n";
+    let filled = filled.replace(full, &(indices.to_owned() + &fills));
     assert!(filled.contains("to %pa1") && filled.contains("%gh["), "{filled}");
     filled
 }

@@ -3,7 +3,7 @@
 use crate::op::name::{scf, tw};
 use std::collections::BTreeSet;
 
-use super::parts::{cover, is_selection, region, whole};
+use super::parts::{cover, full_tensor, is_selection, region};
 use crate::transform::pipeliner::{Slice, backward, carried_accumulator, is_repeatable};
 use crate::{Block, Body, Function, Op, TileType, Value, ValueOrigin};
 
@@ -63,7 +63,7 @@ fn fills(body: &Body, op: Op) -> Option<Value> {
     let operation = body.op(op);
     let target = body.operand(op, "dst").filter(|_| operation.name() == tw::COPY)?;
     let from_global = matches!(body.ty(operation.operands[0]), TileType::View(_));
-    (from_global && matches!(body.ty(target), TileType::Memory(_))).then(|| whole(body, target))
+    (from_global && matches!(body.ty(target), TileType::Memory(_))).then(|| full_tensor(body, target))
 }
 
 fn maker(body: &Body, value: Value) -> Option<Op> {
@@ -138,7 +138,7 @@ fn ops_of_loops_that_fill(body: &Body, value: Value) -> impl Iterator<Item = BTr
 
 /// Whether an operation reads or writes the tensor `value` or a part of it.
 fn uses(body: &Body, op: Op, value: Value) -> bool {
-    !is_selection(body, op) && body.op(op).operands.iter().any(|operand| whole(body, *operand) == value)
+    !is_selection(body, op) && body.op(op).operands.iter().any(|operand| full_tensor(body, *operand) == value)
 }
 
 fn ops_within(body: &Body, block: Block) -> BTreeSet<Op> {

@@ -22,9 +22,9 @@ fn source(body: &Body, value: Value) -> Option<(Op, Value)> {
     is_view.then(|| (op, body.op(op).operands[0]))
 }
 
-/// The memory of which `value` is a part of any depth; `value` if it is no part.
-pub(super) fn whole(body: &Body, value: Value) -> Value {
-    source(body, value).map_or(value, |(_, source)| whole(body, source))
+/// The memory that contains the part `value`; `value` if it is no part.
+pub(super) fn full_tensor(body: &Body, value: Value) -> Value {
+    source(body, value).map_or(value, |(_, source)| full_tensor(body, source))
 }
 
 /// Whether an operation only selects a part of memory.
@@ -32,7 +32,7 @@ pub(super) fn is_selection(body: &Body, op: Op) -> bool {
     body.op(op).results.first().is_some_and(|result| source(body, *result).is_some())
 }
 
-/// The elements of [`whole`] that `value` has; `None` if the program selects it by an index.
+/// The elements of [`full_tensor`] that `value` has; `None` if the program selects it by an index.
 pub(super) fn region(body: &Body, value: Value) -> Option<Region> {
     let sizes = body.ty(value).shape()?.to_vec();
     let Some((op, source)) = source(body, value) else {
