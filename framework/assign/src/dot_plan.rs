@@ -138,7 +138,7 @@ pub fn mma_problem(body: &Body, op: Op, lanes: u32, warps: u32) -> Result<MmaPro
     let attributes = &body.op(op).attributes;
     let atom = attributes.get(INSTRUCTION).and_then(Attribute::as_text).map(str::to_owned);
     let number = |name: &str| attributes.get(name).and_then(Attribute::as_integer).and_then(|n| u64::try_from(n).ok());
-    let warp_partition = explicit_warp_partition(attributes)?;
+    let warp_partition = explicit_warp_partition(attributes, WARPS_ALONG)?;
     let along_k = operand_orders::along_k(attributes).unwrap_or(requested.along_k);
     let in_shared =
         ["a", "b"].map(|group| body.operand(op, group).is_some_and(|operand| is_smem_operand(body, operand)));
@@ -159,16 +159,15 @@ pub(crate) fn is_smem_operand(body: &Body, value: Value) -> bool {
     matches!(body.origin(value), ValueOrigin::Result(op, _) if body.op(op).attributes.get(SMEM_OPERAND).is_some())
 }
 
-fn explicit_warp_partition(attributes: &Attributes) -> Result<Option<WarpPartition>, MmaError> {
-    let Some(explicit) = attributes.get(WARPS_ALONG) else { return Ok(None) };
+/// Returns the warp partition of a dot that its attribute `name` states; `None` if it states none.
+pub(crate) fn explicit_warp_partition(attributes: &Attributes, name: &str) -> Result<Option<WarpPartition>, MmaError> {
+    let Some(explicit) = attributes.get(name) else { return Ok(None) };
     let warps = match explicit {
         Attribute::Array(_, warps) => <[u64; 2]>::try_from(&warps[..]).ok(),
         _ => None,
     };
     let Some(warps) = warps else {
-        return Err(impossible(format!(
-            "`{WARPS_ALONG}` is `array<i64: M, N>`, warps along M and along N; found {explicit}"
-        )));
+        return Err(impossible(format!("`{name}` is `array<i64: M, N>`, warps along M and along N; found {explicit}")));
     };
     let lanes = attributes.get(LANES_ALONG).and_then(Attribute::as_integer).and_then(|n| u64::try_from(n).ok());
     Ok(Some(WarpPartition { swap_ab: attributes.get(SWAP_AB).is_some(), warps, lanes }))

@@ -29,7 +29,8 @@ pub const LANES_ALONG: &str = "tw.lanesAlong";
 /// Marks a dot whose warps are all along M, so that each warp has entire rows of the result.
 pub const WARPS_ALONG_M: &str = "tw.warpsAlongM";
 
-/// Marks an asynchronous `tt.dot`: its result is used only after a `tw.mma_wait` (Triton `warp_group_dot_wait`).
+/// Marks an asynchronous `tt.dot`: its result is used only after a `tw.mma_wait` (Triton `warp_group_dot_wait`). Marks a
+/// `tw.copy` to shared memory that is a group of its own, for which the program waits by `ttg.async_wait`.
 pub const PENDING: &str = "tw.pending";
 
 /// Marks a `ttg.local_load` whose result is an MMA operand that stays in shared memory (CuTe SS/RS): no load is

@@ -270,6 +270,7 @@ impl PipelinePlanner<'_> {
         let problem = PointerCopySpec {
             layout: register_layout,
             memory: &solution.memory,
+            start: 0,
             element_bits: tensor.bits,
             masked: mask.is_some(),
             groups: &groups,

@@ -7,9 +7,9 @@ use tilewright_tile::op::name::{scf, ttg, tw};
 use super::SynthesisError;
 use super::tensor_copies::rows;
 use crate::dot_plan::plan_dot;
-use crate::layouts::LayoutCache;
+use crate::layouts::{LayoutCache, map_coordinates};
 use crate::{LOOP_WEIGHT, LaunchConfig};
-use tilewright_layout::Dim;
+use tilewright_layout::{Dim, LinearLayout};
 use tilewright_plan::memory_synthesis::{AccessAlternative, TensorAccess};
 use tilewright_tile::op_attrs::SMEM_OPERAND;
 use tilewright_tile::{Body, Op, Value, ValueOrigin};
@@ -29,10 +29,22 @@ pub(super) struct CopyConstraints {
 /// `value`.
 pub(super) fn allocation(body: &Body, value: Value) -> Value {
     match body.origin(value) {
-        ValueOrigin::Result(op, _) if matches!(body.op(op).name(), ttg::MEMDESC_INDEX | ttg::MEMDESC_REINTERPRET) => {
+        ValueOrigin::Result(op, _)
+            if matches!(body.op(op).name(), ttg::MEMDESC_INDEX | ttg::MEMDESC_REINTERPRET | ttg::MEMDESC_SUBSLICE) =>
+        {
             allocation(body, body.op(op).operands[0])
         }
         _ => value,
+    }
+}
+
+/// Whether `value` is a part of a buffer, at constant offsets.
+pub(super) fn is_part(body: &Body, value: Value) -> bool {
+    let ValueOrigin::Result(op, _) = body.origin(value) else { return false };
+    match body.op(op).name() {
+        ttg::MEMDESC_SUBSLICE => true,
+        ttg::MEMDESC_INDEX | ttg::MEMDESC_REINTERPRET => is_part(body, body.op(op).operands[0]),
+        _ => false,
     }
 }
 
@@ -43,7 +55,7 @@ pub(super) fn buffer_count(body: &Body, value: Value) -> Option<u64> {
     let source = || body.op(op).operands[0];
     match body.op(op).name() {
         ttg::MEMDESC_INDEX => body.ty(source()).shape()?.first().copied(),
-        ttg::MEMDESC_REINTERPRET => buffer_count(body, source()),
+        ttg::MEMDESC_REINTERPRET | ttg::MEMDESC_SUBSLICE => buffer_count(body, source()),
         _ => None,
     }
 }
@@ -60,8 +72,20 @@ pub(super) fn buffers(body: &Body, tensor: Value) -> Vec<Value> {
     buffers
 }
 
+/// Returns the parts of buffers that the program selects by constant offsets, in the order of the program.
+pub(super) fn parts(body: &Body, buffers: &[Value]) -> Vec<Value> {
+    let mut parts: Vec<Value> = Vec::new();
+    for op in body.walk(body.root()).into_iter().filter(|op| body.op(*op).name() == ttg::MEMDESC_SUBSLICE) {
+        let source = body.op(op).operands[0];
+        if buffers.contains(&source) || parts.contains(&source) {
+            parts.push(body.op(op).results[0]);
+        }
+    }
+    parts
+}
+
 /// Returns the accesses of a tensor in shared memory, each with the operations that make it. `buffers` are the tensor's
-/// allocation and its buffers, `requested` the properties of copies.
+/// allocation, its buffers and their parts, `requested` the properties of copies.
 pub(super) fn accesses<'a>(
     body: &Body,
     buffers: &[Value],
@@ -70,10 +94,17 @@ pub(super) fn accesses<'a>(
     layouts: &LayoutCache<'_>,
 ) -> Result<Vec<(Vec<Op>, TensorAccess<'a>)>, SynthesisError> {
     let mut found: Vec<(Vec<Op>, TensorAccess<'a>)> = Vec::new();
+    let buffer = buffers.iter().rfind(|buffer| !is_part(body, **buffer));
+    let shape = buffer.and_then(|buffer| body.ty(*buffer).shape()).unwrap_or_default();
     for (op, weight) in weighted(body) {
         let operation = body.op(op);
         let is_of = |operand: usize| operation.operands.get(operand).is_some_and(|value| buffers.contains(value));
-        let registers = |value: Value| layouts.distributed(body.ty(value));
+        let of_part = operation.operands.iter().any(|value| buffers.contains(value) && is_part(body, *value));
+        // A part begins at multiples of its sizes, so it has the same bank conflicts as the first part of its shape.
+        let registers = |value: Value| -> Result<LinearLayout, SynthesisError> {
+            let layout = layouts.distributed(body.ty(value))?;
+            Ok(if of_part { map_coordinates(&layout, shape, <[u64]>::to_vec)? } else { layout })
+        };
         let named = |value: Value| match requested.get(&op) {
             Some(requested) => requested.explicit.clone(),
             None => format!("{} {}", operation.name(), body.display_name(allocation(body, value))),
@@ -100,8 +131,12 @@ pub(super) fn accesses<'a>(
                 let most = requested.get(&op).and_then(|requested| requested.bytes).unwrap_or(u64::MAX);
                 let all_there = body.operands(op, "mask").is_empty();
                 let copy = TensorAccess::copy(&named(operation.operands[1]), registers(value)?, context);
+                // Lanes that write neighbouring bytes fill a full tensor.
+                let is_fetched = |alternative: &AccessAlternative<'_>| matches!(alternative, AccessAlternative::Lanes(kind) if kind.is_fetched());
                 copy.retain_alternatives(|alternative| {
-                    alternative.bytes() <= most && (all_there || alternative.can_be_masked())
+                    alternative.bytes() <= most
+                        && (all_there || alternative.can_be_masked())
+                        && !(of_part && is_fetched(alternative))
                 })
             }
             tw::BULK_TENSOR_LOAD if body.operand(op, "dst").is_some_and(|buffer| buffers.contains(&buffer)) => {

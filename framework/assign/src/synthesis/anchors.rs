@@ -5,10 +5,11 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use tilewright_tile::op::name::{tt, tw};
 
+use super::accesses::{allocation, is_part};
 use super::coalesce::{CoalescedLayout, Threads, coalesce_layout};
 use super::{SynthesisError, SynthesisOptions};
 use crate::LaunchConfig;
-use crate::dot_plan::element_type;
+use crate::dot_plan::{element_type, explicit_warp_partition};
 use crate::layouts::{canonical_order, layout_name};
 use crate::memory::{PointerMemory, pointer_memory};
 use tilewright_layout::Dim;
@@ -57,7 +58,8 @@ pub(super) fn dot_candidates(
     };
     let sizes = [shape(2)[0], shape(2)[1], shape(0)[1]];
     let problem = MmaProblem::new(sizes, [a, b, c], config.lanes, config.warps);
-    let problem = problem.with_atom(explicit.map(str::to_owned));
+    let explicit_warps = explicit_warp_partition(&operation.attributes, "warps").map_err(wrong)?;
+    let problem = problem.with_atom(explicit.map(str::to_owned)).with_warp_partition(explicit_warps);
     let lies = [0, 1].map(|side| lies_in_shared(body, op, operation.operands[side]));
     let problem = problem.with_in_shared(lies).with_stored_operands(false);
     let (weighed, mut refused) = mma_candidates(&problem, config.context).map_err(wrong)?;
@@ -73,7 +75,8 @@ pub(super) fn dot_candidates(
         .collect();
     // The instruction that is fastest for chained dots is kept, even if others are faster for a single dot.
     let chained = problem.clone().with_chained(true).with_in_chain(true);
-    let in_chain = if slice.from_dot { mma_candidates(&chained, config.context).map_err(wrong)?.0 } else { Vec::new() };
+    let keeps_rows = slice.from_dot && explicit_warps.is_none();
+    let in_chain = if keeps_rows { mma_candidates(&chained, config.context).map_err(wrong)?.0 } else { Vec::new() };
     let in_chain = in_chain.first().map(|best| best.atom.clone());
     let mut found: Vec<DotCandidate> = Vec::new();
     let mut kept: Vec<(MmaCost, Operands<'_>)> = Vec::new();
@@ -123,7 +126,7 @@ pub(super) fn dot_candidates(
         let more: Vec<DotCandidate> = found.iter().filter_map(in_byte).collect();
         found.extend(more);
     }
-    if slice.from_dot {
+    if keeps_rows {
         // Each candidate has two variants: each warp keeps its rows of the producing dot (all warps divide M), or the
         // warp partition is chosen freely.
         let with_warps_along_m = |dot: &DotCandidate| {
@@ -214,15 +217,16 @@ fn plan_in_shared(
 
 /// Whether an MMA can read an operand directly from shared memory. The operand must be a tensor there, or the result of
 /// a `tw.copy` to registers whose only use is the dot. Between the copy and the dot, nothing may write to the copied
-/// tensor.
+/// tensor. No matrix descriptor describes a part of a tensor.
 fn lies_in_shared(body: &Body, dot: Op, operand: Value) -> bool {
     if matches!(body.ty(operand), TileType::Memory(_)) {
-        return true;
+        return !is_part(body, operand);
     }
     let ValueOrigin::Result(copy, _) = body.origin(operand) else { return false };
     let operation = body.op(copy);
     let tensor = operation.operands.first().copied().filter(|_| operation.name() == tw::COPY);
-    let Some(tensor) = tensor.filter(|tensor| matches!(body.ty(*tensor), TileType::Memory(_))) else { return false };
+    let is_read = |tensor: Value| matches!(body.ty(tensor), TileType::Memory(_)) && !is_part(body, tensor);
+    let Some(tensor) = tensor.filter(|tensor| is_read(*tensor)) else { return false };
     let is_explicit = operation.attributes.get("instruction").is_some() || body.ty(operand).layout().is_some();
     let all = body.walk(body.root());
     let uses = all.iter().flat_map(|op| &body.op(*op).operands).filter(|value| **value == operand);
@@ -230,7 +234,8 @@ fn lies_in_shared(body: &Body, dot: Op, operand: Value) -> bool {
     let (Some(from), Some(to)) = (index_of(copy), index_of(dot)) else { return false };
     let between = all.get(from + 1..to).unwrap_or_default();
     let undisturbed = between.iter().all(|op| {
-        body.operand(*op, "dst").filter(|_| body.op(*op).name() == tw::COPY) != Some(tensor)
+        let target = body.operand(*op, "dst").filter(|_| body.op(*op).name() == tw::COPY);
+        target.is_none_or(|target| allocation(body, target) != allocation(body, tensor))
             && body.op(*op).regions.is_empty()
             && !body.op(*op).definition.traits.terminator
     });

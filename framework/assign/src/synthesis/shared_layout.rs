@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt::Write;
 
-use super::accesses::{CopyConstraints, accesses, buffers};
+use super::accesses::{CopyConstraints, accesses, buffers, parts};
 use super::work::AccessCounts;
 use super::{AccessLine, MemoryLine, SynthesisError, SynthesisOptions};
 use crate::LaunchConfig;
@@ -54,6 +54,8 @@ pub(super) fn choose_layout(
     let ty = body.ty(tensor).clone();
     let one = body.ty(*buffers.last().unwrap_or(&tensor)).clone();
     let refused = |source| SynthesisError::Memory { tensor: named.clone(), source };
+    let parts = parts(body, &buffers);
+    let buffers = [buffers, parts].concat();
     let (ops, accesses): (Vec<Vec<Op>>, Vec<TensorAccess<'_>>) =
         accesses(body, &buffers, requested, config, layouts)?.into_iter().unzip();
     let mut problem = SharedTensor::new(one.shape().unwrap_or_default(), moved_bits(ty.element()));

@@ -25,8 +25,10 @@ pub(super) fn find_tensor_map(
     let target = body.operand(copy, "dst")?;
     let shape = body.ty(target).shape()?;
     let bits = body.ty(target).element_bits()?;
+    // Boxes fill all of a tensor, since no tensor map describes a part of a swizzled one.
+    let is_part = !matches!(body.origin(target), ValueOrigin::Result(op, _) if body.op(op).name() == tw::SHARED_TENSOR);
     let plain = body.operands(copy, "bounds").is_empty() && operation.attributes.get("instruction").is_none();
-    if !plain || shape.len() != 2 || bits < 8 {
+    if is_part || !plain || shape.len() != 2 || bits < 8 {
         return None;
     }
     let required_alignment = required_alignment(shape.len(), config)?;

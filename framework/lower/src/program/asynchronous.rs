@@ -16,7 +16,7 @@ use super::error::{Lowered, Reason};
 use super::lowered::LoweredValue;
 use super::lowering::{Copies, Lowering};
 use super::memory::VectorGroups;
-use super::shared::{layout_of, load_and_store, placed_at, slice};
+use super::shared::{first_coordinates, layout_of, load_and_store, placed_at, slice};
 use super::tensor_coordinates::idle_registers;
 use super::types::{carrier, stored};
 
@@ -44,9 +44,9 @@ fn plan(lowering: &mut Lowering<'_>, op: Op) -> Lowered<Option<PointerCopy>> {
     }
     let layout = lowering.layout_of(source)?;
     let memory_layout = layout_of(lowering, memory)?;
-    if layout.outs().bits() != memory_layout.memory.linear.outs().bits() {
+    let Some((within, start)) = memory_layout.in_full(&layout, &first_coordinates(lowering, memory)?)? else {
         return Ok(None);
-    }
+    };
     let element = stored(carrier(lowering.body.ty(memory).element())?);
     let masks: Vec<Value> = mask.into_iter().collect();
     let idle = idle_registers(&layout) as usize;
@@ -60,8 +60,9 @@ fn plan(lowering: &mut Lowering<'_>, op: Op) -> Lowered<Option<PointerCopy>> {
         groups.iter().filter(|group| group[0] & idle == 0).collect()
     };
     let problem = PointerCopySpec {
-        layout: &layout,
+        layout: &within,
         memory: &memory_layout.memory,
+        start,
         element_bits: element.bits(),
         masked: mask.is_some(),
         groups: &groups,

@@ -13,10 +13,10 @@ use tilewright_assign::layouts::{BlockDivision, row_major, shape_of};
 use tilewright_kernel::{Binary, Type, Value};
 use tilewright_layout::f2;
 use tilewright_layout::{Dim, Layout, LinearLayout, MemoryLayout};
-use tilewright_plan::movement::{emit_product, plan_shared_access};
+use tilewright_plan::movement::{SharedAccess, emit_product, plan_shared_access};
 use tilewright_target::Direction;
 use tilewright_tile::op_attrs::{DISJOINT, SMEM_OPERAND};
-use tilewright_tile::{self as tile, Attribute, Op};
+use tilewright_tile::{self as tile, Attribute, Op, ValueOrigin};
 
 use super::error::{Lowered, Reason};
 use super::lowered::{LoweredValue, Registers, SharedTensorRef};
@@ -72,6 +72,51 @@ pub(super) struct SharedLayout {
     pub copies: u64,
     /// The type of an element in memory.
     pub element: Type,
+}
+
+impl SharedLayout {
+    /// As [`in_full_tensor`].
+    pub fn in_full(&self, layout: &LinearLayout, first: &[u64]) -> Lowered<Option<(LinearLayout, u64)>> {
+        in_full_tensor(layout, &self.memory, &self.shape, first)
+    }
+}
+
+/// Returns the register layout `layout` of a part of a tensor as a layout of the full tensor, and the offset of the
+/// part's first element in `memory`, in elements, which is added over F2. `first` are the coordinates of that element;
+/// missing ones are zero. `None` if the sum of these coordinates and coordinates within the part carries.
+fn in_full_tensor(
+    layout: &LinearLayout,
+    memory: &MemoryLayout,
+    shape: &[u64],
+    first: &[u64],
+) -> Lowered<Option<(LinearLayout, u64)>> {
+    if carrying_axis(layout, first).is_some() {
+        return Ok(None);
+    }
+    let within = map_coordinates(layout, shape, <[u64]>::to_vec)?;
+    Ok(Some((within, offset_of(memory, first)?)))
+}
+
+/// Returns the offset of the element at the coordinates `at`, in elements without padding.
+fn offset_of(memory: &MemoryLayout, at: &[u64]) -> Lowered<u64> {
+    let named: Vec<(Dim, u64)> = at.iter().enumerate().map(|(axis, &at)| (Dim::tensor(axis), at)).collect();
+    let packed = memory.linear.outs().pack(&named)?;
+    let inverse = offsets(memory)?;
+    Ok(inverse.outs().coordinate(inverse.apply_packed(packed), Dim::OFFSET))
+}
+
+/// Returns the inverse of a memory layout: from coordinates to the offset in a block's memory and, for a cluster, the
+/// block. If several blocks hold the same elements, it gives the block whose index has zeros for the bits that number
+/// replicas.
+fn offsets(memory: &MemoryLayout) -> Lowered<LinearLayout> {
+    Ok(memory.linear.remove_zero_bases(Dim::BLOCK).invert()?)
+}
+
+/// Returns an axis along which a part of a tensor does not begin at a multiple of its size, so that the sum of its
+/// first coordinate and a coordinate within it carries. `layout` is the part's register layout.
+fn carrying_axis(layout: &LinearLayout, first: &[u64]) -> Option<usize> {
+    let carries = |&(axis, at): &(usize, u64)| at & ((1u64 << layout.outs().bits_of(Dim::tensor(axis))) - 1) != 0;
+    first.iter().copied().enumerate().find(carries).map(|(axis, _)| axis)
 }
 
 pub(super) fn layout_of(lowering: &Lowering<'_>, value: tile::Value) -> Lowered<SharedLayout> {
@@ -157,18 +202,10 @@ fn stored_to(lowering: &mut Lowering<'_>, tensor: &Registers, memory: tile::Valu
         Some(own) => Registers::new(own.clone(), lowering.convert(tensor, &own)?),
         None => tensor.clone(),
     };
-    let is_full = placed.is_full_tensor(&tensor.layout);
     let mut slice = slice(lowering, memory)?;
-    slice.writer = is_full.then(|| lowering.writer(&tensor.layout, &placed.memory));
+    slice.writer = placed.is_full_tensor(&tensor.layout).then(|| lowering.writer(&tensor.layout, &placed.memory));
     lowering.record_access(access, vec![slice]);
-    if is_full {
-        let access = plan_shared_access(
-            &tensor.layout,
-            &placed.memory,
-            placed.element.bits(),
-            Direction::Store,
-            lowering.config.context,
-        )?;
+    if let Some(access) = placed.plan(lowering, &tensor.layout, Direction::Store)? {
         let words: Vec<Value> = tensor.values.iter().map(|&value| lowering.emit_integer_bits(value)).collect();
         access.emit_store(&mut lowering.builder, placed.slab.pointer, &words);
     } else {
@@ -230,14 +267,7 @@ fn load(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let layout = placed.own_layout(lowering, &required)?.unwrap_or_else(|| required.clone());
     let ty = lowering.carrier(lowering.result(op, 0)?)?;
     lowering.record_access(Access::Load, vec![slice]);
-    let values: Vec<Value> = if placed.is_full_tensor(&layout) {
-        let access = plan_shared_access(
-            &layout,
-            &placed.memory,
-            placed.element.bits(),
-            Direction::Load,
-            lowering.config.context,
-        )?;
+    let values: Vec<Value> = if let Some(access) = placed.plan(lowering, &layout, Direction::Load)? {
         let words = access.emit_load(&mut lowering.builder, placed.slab.pointer);
         words.into_iter().map(|word| lowering.emit_from_integer_bits(word, ty)).collect()
     } else {
@@ -254,11 +284,22 @@ fn load(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
 }
 
 impl Placed {
-    /// Returns the inverse of the memory layout: from coordinates to the offset in a block's memory and, for a cluster,
-    /// the block. If several blocks hold the same elements, it gives the block whose index has zeros for the bits that
-    /// number replicas.
-    fn offsets(&self) -> Lowered<LinearLayout> {
-        Ok(self.memory.linear.remove_zero_bases(Dim::BLOCK).invert()?)
+    /// Plans the accesses of all elements by registers of the layout `layout`. `None` if no accesses of several lanes
+    /// fit a part of a tensor; then each element has its own address.
+    fn plan(
+        &self,
+        lowering: &Lowering<'_>,
+        layout: &LinearLayout,
+        direction: Direction,
+    ) -> Lowered<Option<SharedAccess>> {
+        let plan = |layout: &LinearLayout| {
+            plan_shared_access(layout, &self.memory, self.element.bits(), direction, lowering.config.context)
+        };
+        if self.is_full_tensor(layout) {
+            return Ok(Some(plan(layout)?));
+        }
+        let part = in_full_tensor(layout, &self.memory, &self.shape, &self.slab.at)?;
+        Ok(part.and_then(|(layout, start)| plan(&layout).ok()?.starting_at(start)))
     }
 
     /// Returns the layout that a tensor in registers must have so that each block accesses only its own shared memory;
@@ -286,19 +327,17 @@ impl Placed {
     /// Returns the offsets in memory of a part of the tensor. The part begins at the first coordinates of the subslice,
     /// and has the size `sizes[axis]` along each axis.
     fn offsets_of_part(&self, sizes: &[u64]) -> Lowered<Offsets> {
-        let inverse = self.offsets()?;
-        let offset = |at: &[(Dim, u64)]| -> Lowered<u64> {
-            let packed = self.memory.linear.outs().pack(at)?;
+        let inverse = offsets(&self.memory)?;
+        let offset = |unit: (Dim, u64)| -> Lowered<u64> {
+            let packed = self.memory.linear.outs().pack(&[unit])?;
             Ok(inverse.outs().coordinate(inverse.apply_packed(packed), Dim::OFFSET))
         };
-        let first: Vec<(Dim, u64)> =
-            self.slab.at.iter().enumerate().map(|(axis, &at)| (Dim::tensor(axis), at)).collect();
         let bits = sizes.iter().enumerate().flat_map(|(axis, &size)| {
             let bits = size.next_power_of_two().trailing_zeros();
             (0..bits).map(move |bit| (Dim::tensor(axis), 1u64 << bit))
         });
-        let basis = bits.map(|unit| offset(&[unit])).collect::<Lowered<Vec<u64>>>()?;
-        Ok(Offsets::of_elements(&self.memory, self.bytes, offset(&first)?, &basis))
+        let basis = bits.map(offset).collect::<Lowered<Vec<u64>>>()?;
+        Ok(Offsets::of_elements(&self.memory, self.bytes, offset_of(&self.memory, &self.slab.at)?, &basis))
     }
 
     /// Whether the tensor covers its whole memory layout.
@@ -317,14 +356,14 @@ impl Placed {
         layout: &LinearLayout,
         indices: Option<(usize, &[Value])>,
     ) -> Lowered<Vec<Value>> {
-        if let Some(axis) = self.carrying_axis(layout) {
+        if let Some(axis) = carrying_axis(layout, &self.slab.at) {
             return self.pointers_with_carry(lowering, layout, axis, indices);
         }
         let indexed = indices.map(|(axis, _)| axis);
         let within = map_coordinates(layout, &self.shape, |at_axes| {
             at_axes.iter().enumerate().map(|(axis, &at)| if indexed == Some(axis) { 0 } else { at }).collect()
         })?;
-        let inverse = self.offsets()?;
+        let inverse = offsets(&self.memory)?;
         let offset = |packed: u64| -> u64 {
             let of_memory = self.memory.linear.outs();
             let named: Vec<(Dim, u64)> = coordinates(&within, packed)
@@ -335,10 +374,7 @@ impl Placed {
             let packed = of_memory.pack(&named).unwrap_or(0);
             inverse.outs().coordinate(inverse.apply_packed(packed), Dim::OFFSET)
         };
-        let first: Vec<(Dim, u64)> =
-            self.slab.at.iter().enumerate().map(|(axis, &at)| (Dim::tensor(axis), at)).collect();
-        let first = self.memory.linear.outs().pack(&first)?;
-        let first = inverse.outs().coordinate(inverse.apply_packed(first), Dim::OFFSET);
+        let first = offset_of(&self.memory, &self.slab.at)?;
         let columns = thread_columns(&within, offset);
         let thread = lowering.thread();
         let thread_offset = thread.emit_product(&mut lowering.builder, &columns);
@@ -373,13 +409,6 @@ impl Placed {
 }
 
 impl Placed {
-    /// Returns an axis along which the subslice does not begin at a multiple of its size, so that the sum of its first
-    /// coordinate and a coordinate within it carries.
-    fn carrying_axis(&self, layout: &LinearLayout) -> Option<usize> {
-        let carries = |&(axis, at): &(usize, u64)| at & ((1u64 << layout.outs().bits_of(Dim::tensor(axis))) - 1) != 0;
-        self.slab.at.iter().copied().enumerate().find(carries).map(|(axis, _)| axis)
-    }
-
     /// Emits the addresses of a subslice if adding its first coordinate along `axis` carries. It computes the total
     /// coordinates, and uses them as indices along that axis.
     fn pointers_with_carry(
@@ -407,7 +436,7 @@ impl Placed {
     /// Returns the offset, in elements, of a subslice of this shape from the start of the tensor, if the subslice is
     /// contiguous in memory; otherwise `None`.
     fn contiguous_offset(&self, shape: &[u64]) -> Lowered<Option<u64>> {
-        let inverse = self.offsets()?;
+        let inverse = offsets(&self.memory)?;
         let outs = self.memory.linear.outs();
         let (mut first, mut within, mut bits) = (0, 0, 0);
         for (axis, (&at, &size)) in self.slab.at.iter().zip(shape).enumerate() {
@@ -446,25 +475,45 @@ fn subslice(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let LoweredValue::Memory(slab) = lowering.lowered(source)?.clone() else {
         return Err(Reason::malformed("a tensor in memory is expected"));
     };
-    let offsets: Vec<u64> = match lowering.attribute(op, "offsets") {
-        Some(Attribute::Array(_, offsets)) => offsets.clone(),
-        Some(Attribute::List(offsets)) => {
-            offsets.iter().filter_map(Attribute::as_integer).map(|offset| offset as u64).collect()
-        }
-        _ => return Err(Reason::malformed("it has no offsets")),
-    };
+    let offsets = subslice_offsets(lowering, op)?;
     let placed = placed(lowering, source)?;
     let copies = lowering.layouts.memory(lowering.body.ty(source))?.copies;
-    let (outermost, innermost) = offsets.split_at(offsets.len().saturating_sub(placed.shape.len()));
+    let (outermost, _) = offsets.split_at(offsets.len().saturating_sub(placed.shape.len()));
     let mut slab = slab;
     if outermost.iter().any(|&offset| offset != 0) {
         // The subslice begins after some tensors of the allocation, as its outermost coordinates state.
         let bytes = lowering.builder.i32((row_major(&copies, outermost) * placed.size()) as u32);
         slab.pointer = lowering.builder.ptr_add(slab.pointer, bytes);
     }
-    let before = slab.at.iter().copied().chain(std::iter::repeat(0));
-    let at = innermost.iter().zip(before).map(|(&offset, before)| offset + before).collect();
-    lowering.set_result(op, LoweredValue::Memory(SharedTensorRef { pointer: slab.pointer, at }))
+    let at = first_coordinates(lowering, lowering.result(op, 0)?)?;
+    lowering.set_result(op, LoweredValue::Memory(SharedTensorRef { pointer: slab.pointer, at: at.into() }))
+}
+
+fn subslice_offsets(lowering: &Lowering<'_>, op: Op) -> Lowered<Vec<u64>> {
+    match lowering.attribute(op, "offsets") {
+        Some(Attribute::Array(_, offsets)) => Ok(offsets.clone()),
+        Some(Attribute::List(offsets)) => {
+            Ok(offsets.iter().filter_map(Attribute::as_integer).map(|offset| offset as u64).collect())
+        }
+        _ => Err(Reason::malformed("it has no offsets")),
+    }
+}
+
+/// Returns the coordinates at which a tensor in shared memory begins within the tensor of its memory layout; missing
+/// ones are zero.
+pub(super) fn first_coordinates(lowering: &Lowering<'_>, value: tile::Value) -> Lowered<Vec<u64>> {
+    let ValueOrigin::Result(op, _) = lowering.body.origin(value) else { return Ok(Vec::new()) };
+    match lowering.body.op(op).name() {
+        ttg::MEMDESC_INDEX => first_coordinates(lowering, lowering.operand(op, 0)?),
+        ttg::MEMDESC_SUBSLICE => {
+            let before = first_coordinates(lowering, lowering.operand(op, 0)?)?;
+            let (offsets, rank) = (subslice_offsets(lowering, op)?, layout_of(lowering, value)?.shape.len());
+            let innermost = &offsets[offsets.len().saturating_sub(rank)..];
+            let before = before.into_iter().chain(std::iter::repeat(0));
+            Ok(innermost.iter().zip(before).map(|(&offset, before)| offset + before).collect())
+        }
+        _ => Ok(Vec::new()),
+    }
 }
 
 /// Lowers a view: the same memory as a tensor of another shape, with the layout of the result's type. A view of a

@@ -332,6 +332,12 @@ impl MmaAtom {
         if problem.warps < 1 << self.group {
             return Err(format!("{} warps issue it together, the block has {}", 1 << self.group, problem.warps));
         }
+        if let Some(warps) = problem.warp_partition.map(|partition| partition.warps)
+            && warps[0] < 1 << self.group
+        {
+            let together = 1 << self.group;
+            return Err(format!("{together} warps along M issue it together, the problem has {} there", warps[0]));
+        }
         if self.scales.is_some() && problem.k_width.is_some() {
             return Err("it scales blocks of K, so `k_width` cannot be set".to_owned());
         }

@@ -61,6 +61,20 @@ impl ConversionProblem {
         element_bits: u32,
         target: &TargetDescription,
     ) -> Result<Self, MovementError> {
+        let conversion = Self::of_parts(src, dst, element_bits, target)?;
+        match [src, dst].into_iter().find(|layout| !layout.is_surjective()) {
+            Some(part) => Err(LayoutError::NotSurjective { rank: part.rank(), bits: part.outs().bits() }.into()),
+            None => Ok(conversion),
+        }
+    }
+
+    /// As [`Self::new`], but the layouts may hold parts of the tensor; then there may be no `origin`.
+    pub(super) fn of_parts(
+        src: &LinearLayout,
+        dst: &LinearLayout,
+        element_bits: u32,
+        target: &TargetDescription,
+    ) -> Result<Self, MovementError> {
         let element = check_element(element_bits)?;
         check_hardware(src, dst)?;
         let order: Vec<Dim> = src.outs().dims().collect();
@@ -71,11 +85,9 @@ impl ConversionProblem {
                 return Err(LayoutError::SizeMismatch { dim, left, right }.into());
             }
         }
-        let src = src.clone().require_surjective()?;
-        let dst = dst.require_surjective()?;
         let (lane_bits, warp_bits) = (src.in_bits(Dim::LANE), src.in_bits(Dim::WARP));
         check_block(1 << lane_bits, 1 << warp_bits, target)?;
-        let (src, dst) = (side("source", &src)?, side("destination", &dst)?);
+        let (src, dst) = (side("source", src)?, side("destination", &dst)?);
         let origin = origin(&src, &dst);
         Ok(Self { src, dst, element, lane_bits, warp_bits, origin })
     }

@@ -98,7 +98,39 @@ fn copies_are_prefetched_unless_an_access_is_in_between() {
     let outside = rejected(&format!("{}\n{read}", in_a_loop(copy)));
     assert!(outside.is_some_and(|reason| reason.contains("outside")));
     let twice = rejected(&in_a_loop(&format!("{copy}\n{}", copy.replace("%ti", "%tj"))));
-    assert!(twice.is_some_and(|reason| reason.contains("several copies")));
+    assert!(twice.is_some_and(|reason| reason.contains("each element of a tensor once")));
+}
+
+/// Copies of one iteration may fill the parts of a tensor, if they fill all of it before it is read.
+#[test]
+fn copies_that_fill_parts_of_a_tensor_are_prefetched() {
+    let half = |begin: u32| {
+        format!(
+            "%h{begin} = ttg.memdesc_subslice %s[{begin}, 0] : !m -> !ttg.memdesc<32x32xf16, #tw.auto, \
+             #ttg.shared_memory, mutable, 64x32>\n"
+        )
+    };
+    let halves = half(0) + &half(32);
+    let rows = "%rows = tw.global_view %p, \"(32,32,?):(32,1,1024)\" : !tt.ptr<f16> -> !tw.view<32x32x?xf16>\n";
+    let slice = "%ti = tw.slice %rows[%i] : !tw.view<32x32x?xf16> -> !tw.view<32x32xf16>\n";
+    let ty = "!ttg.memdesc<32x32xf16, #tw.auto, #ttg.shared_memory, mutable, 64x32>";
+    let fill = |begin: u32| format!("tw.copy %ti to %h{begin} : (!tw.view<32x32xf16>, {ty}) -> ()\n");
+    let read = |begin: u32| format!("%r{begin} = tw.copy %h{begin} : ({ty}) -> tensor<32x32xf16>\n");
+    let rejected = |copies: &[String]| {
+        let lines = format!("{rows}{halves}{}", in_a_loop(&(slice.to_owned() + &copies.concat())));
+        loops(&function(&lines)).pop().expect("a loop that fills").rejected
+    };
+    assert_eq!(rejected(&[fill(0), fill(32), read(0), read(32)]), None);
+    assert_eq!(rejected(&[fill(32), fill(0), read(0)]), None);
+    let cases = [
+        ([fill(0), read(0), fill(32)], "before it is filled"),
+        ([fill(0), fill(0), read(0)], "each element of a tensor once"),
+        ([fill(0), read(0), read(0).replace("%r0", "%r1")], "each element of a tensor once"),
+    ];
+    for (copies, expected) in cases {
+        let reason = rejected(&copies);
+        assert!(reason.as_ref().is_some_and(|reason| reason.contains(expected)), "{copies:?}: {reason:?}");
+    }
 }
 
 /// Unsupported uses are reported when the operations are expanded.

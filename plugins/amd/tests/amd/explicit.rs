@@ -3,11 +3,11 @@
 use crate::targets::target;
 use tilewright_assign::synthesis::SynthesisOptions;
 use tilewright_vendor_testkit::explicit;
-use tilewright_vendor_testkit::explicit::check_shared_by_loops;
 use tilewright_vendor_testkit::explicit::claims::{InstructionCounts, check_alternatives, check_stated_accesses};
 use tilewright_vendor_testkit::explicit::pinned::compare_pinned;
 use tilewright_vendor_testkit::explicit::tiles::{tiles_table, usual_tiles};
 use tilewright_vendor_testkit::explicit::{MIXED, PROGRAMS, case, executed, is_inside, kept, solved, table};
+use tilewright_vendor_testkit::explicit::{check_parts, check_shared_by_loops};
 
 /// Checks that each program computes its expected results (`solved` reports failures) with the minimum number of
 /// wavefronts.
@@ -130,9 +130,10 @@ fn usual_tiles_have_the_choices_of_an_expert() {
 }
 
 #[test]
-fn several_loops_fill_one_tensor() {
+fn loops_share_tensors_and_programs_name_parts() {
     for gpu_model in ["mi300x", "mi355x"] {
         check_shared_by_loops(&target(gpu_model));
+        check_parts(&target(gpu_model));
     }
 }
 

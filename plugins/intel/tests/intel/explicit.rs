@@ -1,9 +1,10 @@
 //! Explicit-memory programs on an Intel GPU, executed on the emulator.
 
 use crate::validated_target::target;
-use tilewright_vendor_testkit::explicit::check_shared_by_loops;
+use tilewright_vendor_testkit::explicit::{check_parts, check_shared_by_loops};
 
 #[test]
-fn several_loops_fill_one_tensor() {
+fn loops_share_tensors_and_programs_name_parts() {
     check_shared_by_loops(&target("max1550"));
+    check_parts(&target("max1550"));
 }

@@ -8,6 +8,7 @@ use tilewright_vendor_testkit::explicit::MIXED;
 use tilewright_vendor_testkit::explicit::PACKED;
 use tilewright_vendor_testkit::explicit::PROGRAMS;
 use tilewright_vendor_testkit::explicit::case;
+use tilewright_vendor_testkit::explicit::check_parts;
 use tilewright_vendor_testkit::explicit::check_shared_by_loops;
 use tilewright_vendor_testkit::explicit::claims::{InstructionCounts, check_alternatives, check_stated_accesses};
 use tilewright_vendor_testkit::explicit::derived;
@@ -20,6 +21,7 @@ use tilewright_vendor_testkit::explicit::table;
 use tilewright_vendor_testkit::explicit::tiled;
 use tilewright_vendor_testkit::explicit::tiles::{tiles_table, usual_tiles};
 use tilewright_verify::case::ProgramCase;
+use tilewright_virtual_ptx::VirtualDevice;
 
 #[test]
 fn no_loop_has_conflicts_of_banks() {
@@ -422,6 +424,27 @@ fn several_loops_fill_one_tensor() {
     }
 }
 
+/// Checks programs that load and fill halves of tiles, on the emulator and as PTX on the virtual device. Loops of tensors
+/// that the program does not index have stages, and parts are accessed as wide as full tiles.
+#[test]
+fn programs_name_parts_of_tiles() {
+    let (case, _) = case("explicit_gemm");
+    for gpu_model in ["a100", "h100"] {
+        let target = target(gpu_model);
+        let all = check_parts(&target);
+        assert!(all[..2].iter().all(|solved| solved.derivation.loops[0].stages > 1), "{}", all[0].derivation);
+        assert!(all[2].counts.asynchronous_copies > 0, "{}", all[2].derivation);
+        for solved in all {
+            // As the suite's dot: 16 matrices of 8x8 of each operand in each of five iterations, four in a load.
+            assert_eq!(solved.counts.matrix_loads, 5 * (16 + 16) / 4, "{}", solved.derivation);
+            let mut module = tilewright_kernel::text::parse(&solved.kernel).unwrap_or_else(|error| panic!("{error}"));
+            let mut device = VirtualDevice::new(target.description().clone(), target.instructions().to_vec());
+            let checked = case.test_case(module.kernels.remove(0)).and_then(|case| check(&case, &target, &mut device));
+            checked.unwrap_or_else(|wrong| panic!("{gpu_model}: {wrong}"));
+        }
+    }
+}
+
 #[test]
 fn alternatives_are_listed_with_reasons() {
     for gpu_model in ["a100", "h100"] {
@@ -459,4 +482,30 @@ fn accesses_of_ptx(ptx: &str) -> [InstructionCounts; 2] {
         }
     }
     [copies, others]
+}
+
+/// Checks dots whose warps the program divides among M and N: `wgmma` needs its four warps along M.
+#[test]
+fn warps_of_a_dot_can_be_pinned() {
+    let (case, text) = case("explicit_gemm");
+    let pinned = |[m, n]: [u32; 2]| text.replace("%sum :", &format!("%sum {{warps = array<i64: {m}, {n}>}} :"));
+    for (gpu_model, instruction) in [("a100", "mma.sync"), ("h100", "wgmma")] {
+        let target = target(gpu_model);
+        for [m, n] in [[1, 4], [2, 2], [4, 1]] {
+            let found = executed(&target, &case, &pinned([m, n]), SynthesisOptions::default());
+            let dot = &found.derivation.dots[0];
+            let warps = dot.layouts[2].split_once("warp = ").expect("the bases of warps").1;
+            let warps = warps.split_once("]]").expect("the last basis").0;
+            assert_eq!(1 << warps.matches("[0, ").count(), n, "{gpu_model}: {}", found.derivation);
+            let expected = if m == 4 { instruction } else { "mma.sync" };
+            assert!(dot.instruction.starts_with(expected), "{gpu_model}: {}", found.derivation);
+        }
+        let wrong = derived(&target, &pinned([2, 1]), case.warps, SynthesisOptions::default());
+        let wrong = wrong.map(|found| found.to_string()).expect_err("two warps of four");
+        assert!(wrong.contains("2 warps along M and 1 along N are required, but the block has 4"), "{wrong}");
+    }
+    let instruction = "instruction = \"wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16.ss.kk\", warps";
+    let both = derived(&target("h100"), &pinned([2, 2]).replace("warps", instruction), 4, SynthesisOptions::default());
+    let both = both.map(|found| found.to_string()).expect_err("two warps along M");
+    assert!(both.contains("4 warps along M issue it together, the problem has 2 there"), "{both}");
 }

@@ -1,6 +1,7 @@
 //! The accesses of shared memory that a derivation states, for comparison with the emitted code; and the alternatives
 //! that it lists.
 
+use super::parts::example;
 use super::{PROGRAMS, Solved, case, executed, solution, tiled};
 use crate::prelude::*;
 use tilewright_assign::synthesis::{AccessLine, Derivation, SynthesisOptions};
@@ -12,7 +13,7 @@ const LOAD: &str = "ttg.local_load";
 /// Counts of instructions by name. Plain accesses have the names `load 128` and `store 128`, with their bits.
 pub type InstructionCounts = BTreeMap<String, u64>;
 
-/// Returns the programs whose code is compared: those of the suite, and its dot with other tiles.
+/// Returns the programs whose code is compared: those of the suite, and its dot with other tiles and with parts of tiles.
 pub fn compared_programs() -> Vec<(String, String, u32)> {
     let suite = PROGRAMS.into_iter().map(|name| {
         let (case, text) = case(name);
@@ -27,7 +28,8 @@ pub fn compared_programs() -> Vec<(String, String, u32)> {
         let text = tiled(&dot, &text, tile, 160).1.replace(&constant, &format!("%turns = arith.divsi %k, %c{k} : i32"));
         (format!("explicit_gemm {tile:?}"), text, dot.warps)
     });
-    suite.chain(tiles).collect()
+    let fragments = ("fragment_gemm".to_owned(), example("fragment_gemm"), dot.warps);
+    suite.chain(tiles).chain([fragments]).collect()
 }
 
 /// Compiles a program to assembly; returns its derivation and the assembly.

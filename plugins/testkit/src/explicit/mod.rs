@@ -2,6 +2,7 @@
 //! finds layouts, the kernels are emulated, and the results are listed in a table.
 
 pub mod claims;
+mod parts;
 pub mod pinned;
 pub mod ranked;
 mod shared_by_loops;
@@ -16,6 +17,7 @@ use tilewright_assign::synthesis::{Derivation, SynthesisOptions};
 use tilewright_emulator::RunReport;
 use tilewright_verify::case::ProgramCase;
 
+pub use parts::check_parts;
 pub use shared_by_loops::check_shared_by_loops;
 pub use table::table;
 

@@ -47,12 +47,18 @@ impl<'a> SharedLayoutProblem<'a> {
         let first = accessors.first().ok_or_else(|| refused("there is no accessor: name at least one"))?;
         let outs = first.layout.outs().clone();
         let conversions =
-            accessors.iter().map(|a| ConversionProblem::new(&first.layout, &a.layout, element_bits, target));
+            accessors.iter().map(|a| ConversionProblem::of_parts(&first.layout, &a.layout, element_bits, target));
         let conversions = conversions.collect::<Result<Vec<_>, _>>()?;
         let of_block = |side: &Columned| Subspace::span(side.registers.iter().chain(&side.threads).copied());
-        let all = of_block(&conversions[0].dst);
-        if conversions.iter().any(|c| c.dst.blocks != conversions[0].dst.blocks || of_block(&c.dst) != all) {
+        let blocks = &conversions[0].dst.blocks;
+        if conversions.iter().any(|c| c.dst.blocks != *blocks) {
             return Err(refused("the accessors have different elements in a block"));
+        }
+        let mut all = conversions.iter().map(|c| of_block(&c.dst)).fold(Subspace::zero(), |all, own| all.sum(&own));
+        // The block also has the elements that neither an accessor nor another block has.
+        let others = all.sum(&Subspace::span(blocks.iter().copied())).extend(outs.bits(), &[]);
+        for element in others {
+            all.insert(element);
         }
         let copies: Vec<_> = accessors.iter().enumerate().filter_map(|(at, a)| Some((at, a.copy.as_ref()?))).collect();
         if copies.len() > 1 || copies.iter().any(|&(at, _)| accessors[at].direction == Direction::Load) {

@@ -33,8 +33,8 @@ use tilewright_target::TargetDescription;
 /// ```
 ///
 /// # Errors
-/// [`MovementError`] if there is no accessor, if the accessors have different tensors, if several are copies or a copy
-/// loads, if the target does not support their layouts or the element width, or if no layout meets the constraints.
+/// [`MovementError`] if there is no accessor, if the accessors have different tensors (an accessor may have a part of
+/// the elements), if several are copies or a copy loads, if the target does not support their layouts or the element width, or if no layout meets the constraints.
 pub fn choose_shared_layout<'a>(
     accessors: &[Accessor],
     element_bits: u32,

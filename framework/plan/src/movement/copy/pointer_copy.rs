@@ -17,6 +17,8 @@ pub struct PointerCopySpec<'a> {
     pub layout: &'a LinearLayout,
     /// The layout of the destination in shared memory.
     pub memory: &'a MemoryLayout,
+    /// The offset, in elements, that is added over F2 to all offsets in `memory`; not 0 for copies to parts of a tensor.
+    pub start: u64,
     /// Width of an element in bits.
     pub element_bits: u32,
     /// Whether elements may be masked off; zeros are written to shared memory for them.
@@ -55,7 +57,7 @@ fn by_row(
     row: &CopyInstruction<'_>,
     context: &PlanContext<'_>,
 ) -> Result<PointerCopy, String> {
-    let &PointerCopySpec { layout, memory, element_bits, masked, groups } = problem;
+    let &PointerCopySpec { layout, memory, start, element_bits, masked, groups } = problem;
     let elements = row.elements(element_bits, masked)?;
     if row.lane_bits() != layout.in_bits(Dim::LANE) {
         return Err(format!("it is for warps of {} lanes", 1u32 << row.lane_bits()));
@@ -68,7 +70,11 @@ fn by_row(
         return Err(format!("{} bytes are not contiguous in global memory", row.bytes));
     }
     let side = locate_registers(layout, memory, element_bits, Direction::Store).map_err(|error| error.to_string())?;
-    let (issued, counts) = plan_lane_copies(row, &groups, &side, memory, context.target)?;
+    let (mut issued, counts) = plan_lane_copies(row, &groups, &side, memory, context.target)?;
+    if !(start * issued.element_bytes).is_multiple_of(row.segment_bytes()) {
+        return Err("the part does not begin at a slot".to_owned());
+    }
+    issued.groups.iter_mut().for_each(|(_, offset)| *offset ^= start);
     Ok(PointerCopy { counts, issued })
 }
 

@@ -28,7 +28,7 @@ pub struct SharedAccess {
 }
 
 /// Plans the cheapest stores of a tensor in layout `registers` to shared memory of layout `memory`, each element once,
-/// or the cheapest loads from there. Candidates are plain accesses of any width and the instructions of the table. They
+/// or the cheapest loads from there. Registers may hold a part of the tensor. Candidates are plain accesses of any width and the instructions of the table. They
 /// are ordered by predicted cycles ([`predict_cycles`](crate::movement::predict_cycles)), then by the number of
 /// accesses.
 ///
@@ -201,6 +201,13 @@ impl SharedAccess {
     /// Returns the number of access instructions that a warp issues.
     pub(crate) fn issued(&self) -> u64 {
         self.accesses.stats.issued()
+    }
+
+    /// Returns the same accesses for another part of the memory: the offset `start`, in elements, is added over F2 to the
+    /// offsets of all accesses. `None` if it is no multiple of their alignment.
+    #[must_use]
+    pub fn starting_at(self, start: u64) -> Option<Self> {
+        Some(Self { accesses: self.accesses.starting_at(start)?, ..self })
     }
 
     /// Emits the stores. `registers` holds one scalar integer of the element's width for each register; `buffer` is the

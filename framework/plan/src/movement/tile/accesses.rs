@@ -21,6 +21,8 @@ pub(in super::super) struct Accesses {
     /// For each bit of the access index, the offset (in elements) that it adds over F2, and the bits of the register
     /// index that it flips.
     steps: SmallVec<[(u64, u64); 16]>,
+    /// The offset, in elements, that is added over F2 to the offsets of all accesses.
+    start: u64,
     /// For each bit of the round's index, the bits of the register index that it flips; a round is one filling of the
     /// shared memory.
     rounds: Columns,
@@ -59,6 +61,7 @@ impl Accesses {
             lane_bits,
             elements: access_columns.elements.iter().map(|&column| register(column)).collect(),
             steps: access_columns.steps.iter().map(|&column| (memory.offset(column), register(column))).collect(),
+            start: 0,
             rounds: side.rounds.iter().map(|&round| register(round)).collect(),
             moved_as: side.registers.iter().map(|&column| register(column)).collect(),
             shares: side.shares.iter().map(|share| (share.thread, register(share.column))).collect(),
@@ -70,7 +73,7 @@ impl Accesses {
     pub(super) fn of_round(&self, round: u64) -> impl Iterator<Item = Access> {
         let in_round = multiply(&self.rounds, round);
         (0..1u64 << self.steps.len()).map(move |index| {
-            let (mut offset, mut register) = (0, in_round);
+            let (mut offset, mut register) = (self.start, in_round);
             for (bit, step) in self.steps.iter().enumerate() {
                 if index >> bit & 1 == 1 {
                     offset ^= step.0;
@@ -82,6 +85,13 @@ impl Accesses {
             let issuer = shared.fold(0, |bits, (at, by)| bits | (index >> at & 1) << by);
             Access { offset, registers: registers.collect(), issuer }
         })
+    }
+
+    /// Returns the same accesses with the offset `start`, in elements, added over F2 to all their offsets. `None` if it
+    /// is no multiple of their alignment.
+    pub(in super::super) fn starting_at(self, start: u64) -> Option<Self> {
+        let bytes = start * u64::from(self.element.bits() / 8);
+        bytes.is_multiple_of(self.alignment()).then_some(Self { start, ..self })
     }
 
     /// Returns the number of elements that a lane moves in one access.

@@ -4,7 +4,7 @@ use crate::op::name::{tt, ttg};
 
 use super::expander::Expander;
 use super::tile::mask;
-use crate::op_attrs::PREFETCH;
+use crate::op_attrs::{PENDING, PREFETCH};
 use crate::transform::{IrCloner, Rewritten, violation};
 use crate::{Attribute, Op, TileType, Value};
 
@@ -19,9 +19,11 @@ impl Expander<'_> {
             None if is_view(source) => self.load(op, cloner),
             None => self.load_shared(op, source, cloner),
             Some(target) if is_view(source) => {
-                let waits = self.fill(op, target, cloner)?;
-                if waits {
+                let is_asynchronous = self.fill(op, target, cloner)?;
+                if is_asynchronous {
                     cloner.to.commit_group()?;
+                }
+                if is_asynchronous && operation.attributes.get(PENDING).is_none() {
                     cloner.to.wait_for_groups(0)?;
                 }
                 Ok(())

@@ -4,7 +4,7 @@ use super::choices::Choices;
 use super::expander::{Expander, Replacements};
 use super::{packed, pipeline};
 use crate::op::Dialects;
-use crate::op::name::{scf, tw};
+use crate::op::name::{scf, ttg, tw};
 use crate::transform::{IrCloner, Rewrite, Rewritten, rewrite_function, violation};
 use crate::{Function, Op, TileType, TileViolation, Value};
 use std::collections::HashMap;
@@ -33,6 +33,7 @@ pub fn expand(function: &Function, choices: &Choices, dialects: &Dialects) -> Re
         packed_axes: packed::axes(function)?,
         views: HashMap::new(),
         tensors: HashMap::new(),
+        parts: HashMap::new(),
         pending: Vec::new(),
         maps: HashMap::new(),
         replacements: Replacements::default(),
@@ -57,8 +58,13 @@ impl Rewrite for Expander<'_> {
             tw::MMA => self.mma(op, cloner)?,
             tw::CAST => self.cast(op, cloner)?,
             tw::REDUCE => self.reduce(op, cloner)?,
+            ttg::MEMDESC_SUBSLICE | ttg::MEMDESC_INDEX if self.record_part(op, cloner)? => {}
             scf::FOR => return self.pipelined(op, cloner),
-            _ => return self.check_views(op, cloner).map(|()| false),
+            _ => {
+                self.check_views(op, cloner)?;
+                self.bind_parts(op, cloner)?;
+                return Ok(false);
+            }
         }
         Ok(true)
     }

@@ -30,6 +30,8 @@ pub(super) struct Expander<'c> {
     pub views: HashMap<Value, Tile>,
     /// For each tensor in shared memory, its buffers.
     pub tensors: HashMap<Value, Shared>,
+    /// For each part of a tensor in shared memory, the operation that selects it.
+    pub parts: HashMap<Value, Op>,
     /// Dots whose MMAs are still in flight when the next iteration of the loop begins.
     pub pending: Vec<Op>,
     /// For each bulk tensor copy, the tensor map from which it reads.
@@ -71,9 +73,12 @@ impl Expander<'_> {
         stored
     }
 
-    /// Emits a view of the buffer of the shared-memory tensor `value` that the current iteration accesses; errors are
-    /// reported at `op`.
+    /// Emits a view of the shared-memory tensor `value`, or of the part `value` of one, in the buffer that the current
+    /// iteration accesses; errors are reported at `op`.
     pub fn buffer(&self, value: Value, op: Op, cloner: &mut IrCloner<'_, '_, '_>) -> Rewritten<Value> {
+        if let Some(&part) = self.parts.get(&value) {
+            return self.view_of_part(part, op, cloner);
+        }
         let Some(Shared { buffers, index }) = self.tensors.get(&value) else {
             return Err(violation(cloner, op, "the tensor in shared memory is none of `tw.shared_tensor`"));
         };

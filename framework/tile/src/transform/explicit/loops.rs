@@ -3,6 +3,7 @@
 use crate::op::name::{scf, tw};
 use std::collections::BTreeSet;
 
+use super::parts::{cover, full_tensor, is_selection, region};
 use crate::transform::pipeliner::{Slice, backward, carried_accumulator, is_repeatable};
 use crate::{Block, Body, Function, Op, TileType, Value, ValueOrigin};
 
@@ -39,10 +40,12 @@ fn of_loop(body: &Body, op: Op) -> Option<Loop> {
     if copies.is_empty() {
         return None;
     }
-    let filled: Vec<Value> = copies.iter().filter_map(|copy| fills(body, *copy)).collect();
+    let mut filled: Vec<Value> = copies.iter().filter_map(|copy| fills(body, *copy)).collect();
+    filled.sort_unstable();
+    filled.dedup();
     let tensors: Vec<Op> = filled.iter().filter_map(|value| maker(body, *value)).collect();
     let (prefetch_slice, rejected) = match find_prefetch_slice(body, block, &copies)
-        .and_then(|slice| used_here(body, block, &copies, &filled).map(|()| slice))
+        .and_then(|slice| used_here(body, block, &filled).map(|()| slice))
     {
         Ok(prefetch_slice) => (prefetch_slice, None),
         Err(reason) => (Vec::new(), Some(reason)),
@@ -54,12 +57,13 @@ fn of_loop(body: &Body, op: Op) -> Option<Loop> {
     Some(Loop { op, copies, tensors, prefetch_slice, rejected, accumulator })
 }
 
-/// The tensor in shared memory that a copy from global memory fills; `None` if the operation is no such copy.
+/// The tensor in shared memory that a copy from global memory fills, or fills a part of; `None` if the operation is no
+/// such copy.
 fn fills(body: &Body, op: Op) -> Option<Value> {
     let operation = body.op(op);
     let target = body.operand(op, "dst").filter(|_| operation.name() == tw::COPY)?;
     let from_global = matches!(body.ty(operation.operands[0]), TileType::View(_));
-    (from_global && matches!(body.ty(target), TileType::Memory(_))).then_some(target)
+    (from_global && matches!(body.ty(target), TileType::Memory(_))).then(|| full_tensor(body, target))
 }
 
 fn maker(body: &Body, value: Value) -> Option<Op> {
@@ -88,40 +92,53 @@ fn find_prefetch_slice(body: &Body, block: Block, copies: &[Op]) -> Result<Vec<O
     Ok(body.ops(block).iter().copied().filter(|op| ops.contains(op) || copies.contains(op)).collect())
 }
 
-/// Checks that no tile in the tensors `filled` outlives an iteration of the loop body `block`: exactly one copy fills
+/// Checks that no tile in the tensors `filled` outlives an iteration of the loop body `block`: its copies fill all of
 /// each tensor, before all other uses of it, and all uses of it outside of the loop are in other loops that fill it
 /// first.
-fn used_here(body: &Body, block: Block, copies: &[Op], filled: &[Value]) -> Result<(), String> {
+fn used_here(body: &Body, block: Block, filled: &[Value]) -> Result<(), String> {
     let within = ops_within(body, block);
-    for (copy, &value) in copies.iter().zip(filled) {
-        if within.iter().filter(|op| fills(body, **op) == Some(value)).count() > 1 {
-            return Err("a tensor is filled by several copies".to_owned());
-        }
-        if first_use(body, block, value) != Some(*copy) {
-            return Err("a tensor is used before it is filled".to_owned());
-        }
+    for &value in filled {
+        is_filled_first(body, block, value)?;
         let elsewhere = ops_of_loops_that_fill(body, value).filter(|ops| ops.is_disjoint(&within)).flatten();
         let allowed: BTreeSet<Op> = within.iter().copied().chain(elsewhere).collect();
-        let uses = |op: &Op| body.op(*op).operands.contains(&value);
-        if body.walk(body.root()).iter().any(|op| uses(op) && !allowed.contains(op)) {
+        if body.walk(body.root()).iter().any(|op| uses(body, *op, value) && !allowed.contains(op)) {
             return Err("a tensor that it fills is used outside of the loops that fill it".to_owned());
         }
     }
     Ok(())
 }
 
+/// Checks that the copies of a block fill each element of the tensor `value` once, before all other uses of the tensor
+/// in the block. The error is the reason.
+fn is_filled_first(body: &Body, block: Block, value: Value) -> Result<(), String> {
+    let use_of = |op: &Op| body.walk_op(*op).iter().any(|op| uses(body, *op, value));
+    let all: Vec<Op> = body.ops(block).iter().copied().filter(use_of).collect();
+    let first: Vec<Op> = all.iter().copied().take_while(|op| fills(body, *op) == Some(value)).collect();
+    let nested = all[first.len()..].iter().flat_map(|op| body.walk_op(*op));
+    if nested.into_iter().any(|op| fills(body, op) == Some(value)) {
+        return Err("a tensor is used before it is filled".to_owned());
+    }
+    let targets = first.iter().filter_map(|copy| body.operand(*copy, "dst"));
+    let regions: Option<Vec<_>> = targets.map(|target| region(body, target)).collect();
+    let regions = regions.ok_or("the program selects the buffers of a tensor that it fills")?;
+    match cover(&regions, body.ty(value).shape().unwrap_or_default()) {
+        true => Ok(()),
+        false if first.is_empty() => Err("a tensor is used before it is filled".to_owned()),
+        false => Err("its copies do not fill each element of a tensor once".to_owned()),
+    }
+}
+
 /// The operations within each loop whose body fills the tensor `value` before all other uses of it.
 fn ops_of_loops_that_fill(body: &Body, value: Value) -> impl Iterator<Item = BTreeSet<Op>> {
     let loops = body.walk(body.root()).into_iter().filter(|op| body.op(*op).name() == scf::FOR);
     let blocks = loops.filter_map(|op| body.blocks(*body.op(op).regions.first()?).first().copied());
-    let fills_first = move |block: &Block| first_use(body, *block, value).and_then(|op| fills(body, op)) == Some(value);
+    let fills_first = move |block: &Block| is_filled_first(body, *block, value).is_ok();
     blocks.filter(fills_first).map(|block| ops_within(body, block))
 }
 
-/// The first operation of a block that uses a value, itself or in its regions.
-fn first_use(body: &Body, block: Block, value: Value) -> Option<Op> {
-    let uses = |op: &Op| body.walk_op(*op).iter().any(|op| body.op(*op).operands.contains(&value));
-    body.ops(block).iter().copied().find(uses)
+/// Whether an operation reads or writes the tensor `value` or a part of it.
+fn uses(body: &Body, op: Op, value: Value) -> bool {
+    !is_selection(body, op) && body.op(op).operands.iter().any(|operand| full_tensor(body, *operand) == value)
 }
 
 fn ops_within(body: &Body, block: Block) -> BTreeSet<Op> {

@@ -8,6 +8,7 @@
 //! - `choices`: the choices;
 //! - `view`: views of global memory, `tile`: pointers and masks of a tile;
 //! - `copy`: copies, `tensor_copy`: bulk tensor copies;
+//! - `parts`: parts of tensors in shared memory;
 //! - `loops`: loops whose copies can be prefetched, `pipeline`: their schedule;
 //! - `packed`: elements narrower than a byte;
 //! - `values`: dots, casts, reductions.
@@ -18,6 +19,7 @@ mod expand;
 mod expander;
 mod loops;
 mod packed;
+mod parts;
 mod pipeline;
 mod tensor_copy;
 mod tile;

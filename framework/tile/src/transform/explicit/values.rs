@@ -4,7 +4,7 @@ use crate::op::name::{arith, tt, ttg};
 
 use super::expander::Expander;
 use super::packed;
-use crate::op_attrs::{COLUMNS_PER_LANE, INSTRUCTION, K_WIDTH, PENDING, SMEM_OPERAND, WARPS_ALONG_M};
+use crate::op_attrs::{COLUMNS_PER_LANE, INSTRUCTION, K_WIDTH, PENDING, SMEM_OPERAND, WARPS_ALONG, WARPS_ALONG_M};
 use crate::{Attribute, BuildError, Float, FunctionBuilder, Op, TileType, Value, ValueOrigin};
 
 use crate::transform::{IrCloner, Rewritten, violation};
@@ -57,6 +57,7 @@ impl Expander<'_> {
             (INSTRUCTION, instruction),
             (K_WIDTH, explicit("kWidth").or(choice.k_width.map(number))),
             (COLUMNS_PER_LANE, explicit("nWidth").or(choice.n_width.map(number))),
+            (WARPS_ALONG, explicit("warps")),
             (WARPS_ALONG_M, choice.warps_along_m.then_some(Attribute::Unit)),
             (PENDING, self.pending.contains(&op).then_some(Attribute::Unit)),
         ];
