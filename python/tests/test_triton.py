@@ -163,6 +163,44 @@ def test_barriers_order_the_warps(target: str) -> None:
     np.testing.assert_array_equal(x, expected)
 
 
+@triton.jit
+def polls(flag_ptr, out_ptr):
+    tl.store(out_ptr, tl.atomic_poll(flag_ptr, 1))
+
+
+@pytest.mark.skipif(not hasattr(tl, "atomic_poll"), reason="Triton has `atomic_poll` from 3.9 on")
+@on_targets
+def test_a_poll_without_timeout_takes_no_shared_memory(target: str) -> None:
+    flag, out = np.ones(1, np.int32), np.zeros(1, np.int32)
+    kernel = polls[(1,)](tw.array(flag), tw.array(out), num_warps=4)
+    assert (out.tolist(), kernel.metadata.shared) == ([1], 0)
+
+
+class Pointer:
+    """A pointer into an array, without a size."""
+
+    def __init__(self, array: tw.HostArray, offset: int) -> None:
+        self.dtype, self.address = array.dtype, array.data_ptr() + offset * array.element_size()
+
+    def data_ptr(self) -> int:
+        return self.address
+
+    def untyped_storage(self) -> "Pointer":
+        return self
+
+
+@on_targets
+def test_pointers_without_a_size(target: str) -> None:
+    x, out = np.arange(200, dtype=np.float32), np.zeros(200, np.float32)
+    arrays = tw.array(x), tw.array(out)
+    scale[(1,)](*(Pointer(array, 100) for array in arrays), 100, 2.0, True, BLOCK=128)
+    np.testing.assert_array_equal(out, np.where(np.arange(200) < 100, 0, 2 * x))
+    with pytest.raises(tw.Fault):
+        scale[(1,)](*(Pointer(array, 100) for array in arrays), 128, 2.0, True, BLOCK=128)
+    with pytest.raises(tw.InputError, match="is unknown"):
+        scale[(1,)](*(Pointer(array, 100000) for array in arrays), 100, 2.0, True, BLOCK=128)
+
+
 @on_targets
 def test_the_device_answers(target: str) -> None:
     driver = triton.runtime.driver.active
