@@ -176,6 +176,44 @@ def test_a_poll_without_timeout_takes_no_shared_memory(target: str) -> None:
     assert (out.tolist(), kernel.metadata.shared) == ([1], 0)
 
 
+@triton.jit
+def assembly(x_ptr, out_ptr, TEXT: tl.constexpr, CONSTRAINTS: tl.constexpr):
+    at = tl.arange(0, 64)
+    x = tl.load(x_ptr + at)
+    scalar = tl.inline_asm_elementwise(TEXT, CONSTRAINTS, [tl.load(x_ptr)], dtype=tl.float32, is_pure=True, pack=1)
+    y = tl.inline_asm_elementwise(TEXT, CONSTRAINTS, [x], dtype=tl.float32, is_pure=True, pack=1)
+    tl.store(out_ptr + at, tl.where(at == 0, scalar, y))
+
+
+@on_targets
+def test_assembly_of_one_instruction(target: str) -> None:
+    x = np.linspace(0.25, 9, 64, dtype=np.float32)
+    expected = {
+        ("tanh.approx.f32 $0, $1;", "=f,f"): np.tanh,
+        ("sin.approx.f32 $0, $1;", "=f,f"): np.sin,
+        ("cos.approx.ftz.f32 $0, $1;", "=f,f"): np.cos,
+        ("ex2.approx.ftz.f32 $0, $1;", "=f,f"): np.exp2,
+        ("lg2.approx.f32 $0, $1;", "=f,f"): np.log2,
+        ("rcp.approx.ftz.f32 $0, $1;", "=f,f"): np.reciprocal,
+        ("rsqrt.approx.f32 $0, $1;", "=f,f"): lambda x: 1 / np.sqrt(x),
+        ("mov.f32 $0, $1;", "=f,f"): np.array,
+        ("v_rcp_f32 $0, $1", "=v,v"): np.reciprocal,
+        ("v_rndne_f32 $0, $1", "=v,v"): np.rint,
+        ("v_exp_f32 $0, $1", "=v,v"): np.exp2,
+    }
+    for (text, constraints), function in expected.items():
+        out = np.zeros_like(x)
+        assembly[(1,)](tw.array(x), tw.array(out), TEXT=text, CONSTRAINTS=constraints)
+        np.testing.assert_allclose(out, function(x), rtol=1e-5, atol=1e-6, err_msg=text)
+
+
+@on_targets
+def test_other_assembly_is_a_fault(target: str) -> None:
+    x, out = np.ones(64, np.float32), np.zeros(64, np.float32)
+    with pytest.raises(tw.Fault, match="does not execute assembly"):
+        assembly[(1,)](tw.array(x), tw.array(out), TEXT="popc.b32 $0, $1;", CONSTRAINTS="=r,r")
+
+
 class Pointer:
     """A pointer into an array, without a size."""
 

@@ -12,6 +12,7 @@ from tilewright._native import Kernel
 from tilewright.errors import UnsupportedError
 from tilewright.session import session
 
+from .assembly import replace_assembly
 from .options import Options
 
 
@@ -58,12 +59,12 @@ class Compilation:
 
     def assign_layouts(self, module: Any, metadata: dict[str, Any]) -> str:
         """Compiles TTIR; returns the program with a layout for every tensor. The kernel is kept for the last stage."""
-        self._kernel = compile_program(str(module), self._options, metadata)
+        self._kernel = compile_program(replace_assembly(str(module)), self._options, metadata)
         return self._kernel.layouts
 
     def kernel(self, module: Any, metadata: dict[str, Any]) -> bytes:
         """Returns the kernel. Without an earlier stage the program is TTGIR, whose layouts are kept."""
-        compiled = self._kernel or compile_program(str(module), self._options, metadata)
+        compiled = self._kernel or compile_program(replace_assembly(str(module)), self._options, metadata)
         return compiled.encode()
 
 
