@@ -92,6 +92,21 @@ def test_the_autotuner_skips_what_needs_too_many_registers(target: str) -> None:
     assert square.best_config.kwargs == {"N": 16} and (out.reshape(-1)[:256] == 16).all()
 
 
+@triton.autotune([triton.Config({}, num_warps=warps) for warps in (128, 2)], key=[])
+@triton.jit
+def tuned_sums(x_ptr, out_ptr, N: tl.constexpr):
+    sums(x_ptr, out_ptr, N)
+
+
+@on_targets
+def test_the_autotuner_skips_what_needs_too_many_lanes(target: str) -> None:
+    x, out = np.arange(4096, dtype=np.int32), np.zeros(2, np.int32)
+    with pytest.raises(tw.UnsupportedError, match="128 warps have"):
+        sums[(1,)](tw.array(x), tw.array(out), N=4096, num_warps=128)
+    tuned_sums[(1,)](tw.array(x), tw.array(out), N=4096)
+    assert (tuned_sums.best_config.num_warps, out.tolist()) == (2, [x.sum(), 4095])
+
+
 @triton.autotune([triton.Config({"N": size}, num_warps=1) for size in (32, 64, 128)], key=[])
 @triton.jit
 def count_up(out_ptr, N: tl.constexpr):

@@ -11,6 +11,7 @@ from triton.runtime.errors import OutOfResources
 from tilewright._native import Kernel
 from tilewright.errors import UnsupportedError
 from tilewright.session import session
+from tilewright.targets import target
 
 from .assembly import replace_assembly
 from .options import Options
@@ -90,6 +91,11 @@ def compile_program(text: str, options: dict[str, Any], metadata: dict[str, Any]
     name = re.search(r"tt\.func (?:public )?@\"?([^\s\"(]+)", text)
     if name is None:
         raise UnsupportedError("the program has no function")
+    machine, warps = target(options["arch"]), options["num_warps"]
+    lanes = warps * options.get("warp_size", machine.lanes)
+    if lanes > machine.lanes_per_block:
+        most = machine.lanes_per_block
+        raise TooLargeError(f"{warps} warps have {lanes} lanes; a block of {machine.name} has at most {most}")
     try:
         kernel = session().compile(
             options["arch"],
