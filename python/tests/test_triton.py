@@ -92,6 +92,21 @@ def test_the_autotuner_skips_what_needs_too_many_registers(target: str) -> None:
     assert square.best_config.kwargs == {"N": 16} and (out.reshape(-1)[:256] == 16).all()
 
 
+@triton.autotune([triton.Config({}, num_warps=warps) for warps in (128, 2)], key=[])
+@triton.jit
+def tuned_sums(x_ptr, out_ptr, N: tl.constexpr):
+    sums(x_ptr, out_ptr, N)
+
+
+@on_targets
+def test_the_autotuner_skips_what_needs_too_many_lanes(target: str) -> None:
+    x, out = np.arange(4096, dtype=np.int32), np.zeros(2, np.int32)
+    with pytest.raises(tw.UnsupportedError, match="128 warps have"):
+        sums[(1,)](tw.array(x), tw.array(out), N=4096, num_warps=128)
+    tuned_sums[(1,)](tw.array(x), tw.array(out), N=4096)
+    assert (tuned_sums.best_config.num_warps, out.tolist()) == (2, [x.sum(), 4095])
+
+
 @triton.autotune([triton.Config({"N": size}, num_warps=1) for size in (32, 64, 128)], key=[])
 @triton.jit
 def count_up(out_ptr, N: tl.constexpr):
@@ -161,6 +176,82 @@ def test_barriers_order_the_warps(target: str) -> None:
     expected = 2 * np.roll(x, 1)[::-1]
     rotate_and_double[(1,)](tw.array(x), N=512)
     np.testing.assert_array_equal(x, expected)
+
+
+@triton.jit
+def polls(flag_ptr, out_ptr):
+    tl.store(out_ptr, tl.atomic_poll(flag_ptr, 1))
+
+
+@pytest.mark.skipif(not hasattr(tl, "atomic_poll"), reason="Triton has `atomic_poll` from 3.9 on")
+@on_targets
+def test_a_poll_without_timeout_takes_no_shared_memory(target: str) -> None:
+    flag, out = np.ones(1, np.int32), np.zeros(1, np.int32)
+    kernel = polls[(1,)](tw.array(flag), tw.array(out), num_warps=4)
+    assert (out.tolist(), kernel.metadata.shared) == ([1], 0)
+
+
+@triton.jit
+def assembly(x_ptr, out_ptr, TEXT: tl.constexpr, CONSTRAINTS: tl.constexpr):
+    at = tl.arange(0, 64)
+    x = tl.load(x_ptr + at)
+    scalar = tl.inline_asm_elementwise(TEXT, CONSTRAINTS, [tl.load(x_ptr)], dtype=tl.float32, is_pure=True, pack=1)
+    y = tl.inline_asm_elementwise(TEXT, CONSTRAINTS, [x], dtype=tl.float32, is_pure=True, pack=1)
+    tl.store(out_ptr + at, tl.where(at == 0, scalar, y))
+
+
+@on_targets
+def test_assembly_of_one_instruction(target: str) -> None:
+    x = np.linspace(0.25, 9, 64, dtype=np.float32)
+    expected = {
+        ("tanh.approx.f32 $0, $1;", "=f,f"): np.tanh,
+        ("sin.approx.f32 $0, $1;", "=f,f"): np.sin,
+        ("cos.approx.ftz.f32 $0, $1;", "=f,f"): np.cos,
+        ("ex2.approx.ftz.f32 $0, $1;", "=f,f"): np.exp2,
+        ("lg2.approx.f32 $0, $1;", "=f,f"): np.log2,
+        ("rcp.approx.ftz.f32 $0, $1;", "=f,f"): np.reciprocal,
+        ("rsqrt.approx.f32 $0, $1;", "=f,f"): lambda x: 1 / np.sqrt(x),
+        ("mov.f32 $0, $1;", "=f,f"): np.array,
+        ("v_rcp_f32 $0, $1", "=v,v"): np.reciprocal,
+        ("v_rndne_f32 $0, $1", "=v,v"): np.rint,
+        ("v_exp_f32 $0, $1", "=v,v"): np.exp2,
+    }
+    for (text, constraints), function in expected.items():
+        out = np.zeros_like(x)
+        assembly[(1,)](tw.array(x), tw.array(out), TEXT=text, CONSTRAINTS=constraints)
+        np.testing.assert_allclose(out, function(x), rtol=1e-5, atol=1e-6, err_msg=text)
+
+
+@on_targets
+def test_other_assembly_is_a_fault(target: str) -> None:
+    x, out = np.ones(64, np.float32), np.zeros(64, np.float32)
+    with pytest.raises(tw.Fault, match="does not execute assembly"):
+        assembly[(1,)](tw.array(x), tw.array(out), TEXT="popc.b32 $0, $1;", CONSTRAINTS="=r,r")
+
+
+class Pointer:
+    """A pointer into an array, without a size."""
+
+    def __init__(self, array: tw.HostArray, offset: int) -> None:
+        self.dtype, self.address = array.dtype, array.data_ptr() + offset * array.element_size()
+
+    def data_ptr(self) -> int:
+        return self.address
+
+    def untyped_storage(self) -> "Pointer":
+        return self
+
+
+@on_targets
+def test_pointers_without_a_size(target: str) -> None:
+    x, out = np.arange(200, dtype=np.float32), np.zeros(200, np.float32)
+    arrays = tw.array(x), tw.array(out)
+    scale[(1,)](*(Pointer(array, 100) for array in arrays), 100, 2.0, True, BLOCK=128)
+    np.testing.assert_array_equal(out, np.where(np.arange(200) < 100, 0, 2 * x))
+    with pytest.raises(tw.Fault):
+        scale[(1,)](*(Pointer(array, 100) for array in arrays), 128, 2.0, True, BLOCK=128)
+    with pytest.raises(tw.InputError, match="is unknown"):
+        scale[(1,)](*(Pointer(array, 100000) for array in arrays), 100, 2.0, True, BLOCK=128)
 
 
 @on_targets

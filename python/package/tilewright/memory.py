@@ -81,7 +81,7 @@ def region(value: Any) -> Region:
     """Returns the allocation that a kernel may access through a pointer argument."""
     while hasattr(value, "base") and not hasattr(value, "untyped_storage") and hasattr(value.base, "data_ptr"):
         value = value.base  # a reinterpreted tensor of Triton
-    if hasattr(value, "untyped_storage"):
+    if hasattr(value, "untyped_storage") and hasattr(value, "device"):
         if value.device.type not in ("cpu", "meta"):
             raise InputError(f"a tensor is on {value.device}; kernels run on the CPU here: create it with device='cpu'")
         storage = value.untyped_storage()
@@ -99,9 +99,13 @@ def region(value: Any) -> Region:
             return Region(value.data_ptr(), int(size() if callable(size) else size))
     if hasattr(value, "data_ptr") and hasattr(value, "numel") and hasattr(value, "element_size"):
         return Region(value.data_ptr(), value.numel() * value.element_size())
+    # A pointer without a size, such as programs make to start kernels inside of a tensor.
+    for found in map(region, _living_tensors()) if hasattr(value, "data_ptr") else ():
+        if found.holds(value.data_ptr()):
+            return found
     raise InputError(
         f"the size of the memory behind {type(value).__name__} is unknown; pass a torch tensor, "
-        "tilewright.array(numpy array), or an object with data_ptr() and nbytes"
+        "tilewright.array(numpy array), an object with data_ptr() and nbytes, or a pointer into one that is alive"
     )
 
 

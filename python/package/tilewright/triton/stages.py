@@ -11,7 +11,9 @@ from triton.runtime.errors import OutOfResources
 from tilewright._native import Kernel
 from tilewright.errors import UnsupportedError
 from tilewright.session import session
+from tilewright.targets import target
 
+from .assembly import replace_assembly
 from .options import Options
 
 
@@ -58,12 +60,12 @@ class Compilation:
 
     def assign_layouts(self, module: Any, metadata: dict[str, Any]) -> str:
         """Compiles TTIR; returns the program with a layout for every tensor. The kernel is kept for the last stage."""
-        self._kernel = compile_program(str(module), self._options, metadata)
+        self._kernel = compile_program(replace_assembly(str(module)), self._options, metadata)
         return self._kernel.layouts
 
     def kernel(self, module: Any, metadata: dict[str, Any]) -> bytes:
         """Returns the kernel. Without an earlier stage the program is TTGIR, whose layouts are kept."""
-        compiled = self._kernel or compile_program(str(module), self._options, metadata)
+        compiled = self._kernel or compile_program(replace_assembly(str(module)), self._options, metadata)
         return compiled.encode()
 
 
@@ -89,6 +91,11 @@ def compile_program(text: str, options: dict[str, Any], metadata: dict[str, Any]
     name = re.search(r"tt\.func (?:public )?@\"?([^\s\"(]+)", text)
     if name is None:
         raise UnsupportedError("the program has no function")
+    machine, warps = target(options["arch"]), options["num_warps"]
+    lanes = warps * options.get("warp_size", machine.lanes)
+    if lanes > machine.lanes_per_block:
+        most = machine.lanes_per_block
+        raise TooLargeError(f"{warps} warps have {lanes} lanes; a block of {machine.name} has at most {most}")
     try:
         kernel = session().compile(
             options["arch"],

@@ -4,6 +4,7 @@
 use tilewright_kernel::{
     Atomic, Binary, Builder, Compare, Element, MemoryOrder, MemoryScope, Op as KernelOp, Type, Value,
 };
+use tilewright_tile::op::name::tt;
 use tilewright_tile::{self as tile, Op};
 
 use super::super::error::{Lowered, Reason};
@@ -159,7 +160,7 @@ const LOOK: u64 = 8;
 
 /// Lowers `tt.atomic_poll`: waits until memory has the expected value and returns true. With a timeout in nanoseconds,
 /// it returns false after a number of polls (the timeout over 2^[`LOOK`]), because kernels have no clock. The elements
-/// of a thread share these polls.
+/// of a thread share these polls. Without a timeout, the result is a constant, which no thread reads from another.
 pub(in super::super) fn poll(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()> {
     let ordered = Ordered::of(lowering, op)?;
     let mut left = match lowering.optional(op, "timeout") {
@@ -174,7 +175,12 @@ pub(in super::super) fn poll(lowering: &mut Lowering<'_>, op: Op) -> Lowered<()>
         let expected = lowering.emit_integer_bits(operands[1]);
         let (found, rest) = looked(&mut lowering.builder, (operands[0], expected), predicate, ordered, left);
         left = rest;
-        found
+        if left.is_some() {
+            return found;
+        }
+        let always = lowering.builder.constant(Type::Scalar(Element::I1), 1);
+        lowering.propagate_uniform(&[], &[always]);
+        always
     })
 }
 
@@ -233,20 +239,26 @@ fn each(
         let mask = mask.map(|mask| lowering.scalar(mask)).transpose()?;
         let is_first = lowering.is_first_of_program();
         let predicate = both(&mut lowering.builder, is_first, mask);
-        // Barriers order the accesses of other threads before and after the operation.
-        let needs_barrier = lowering.keyword(op, "sem") != Some("relaxed") && is_first.is_some();
+        // Barriers order the accesses of other threads before and after the operation, and let all threads wait for the
+        // one that polls.
+        let is_ordered = lowering.keyword(op, "sem") != Some("relaxed") || operation.name() == tt::ATOMIC_POLL;
+        let needs_barrier = is_ordered && is_first.is_some();
         let scope = lowering.program_scope();
         if needs_barrier {
             lowering.builder.barrier(scope);
         }
         let old = act(lowering, &values, predicate);
+        let is_same = lowering.is_uniform(old);
         match result {
-            Some(result) => {
+            Some(result) if !is_same => {
                 let old = lowering.of_first(is_first, old);
                 lowering.set_assumed_uniform(result, old);
             }
-            None if needs_barrier => lowering.builder.barrier(scope),
-            None => {}
+            _ if needs_barrier => lowering.builder.barrier(scope),
+            _ => {}
+        }
+        if let Some(result) = result.filter(|_| is_same) {
+            lowering.set_uniform(result, old);
         }
         return Ok(());
     }
