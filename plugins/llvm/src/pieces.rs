@@ -80,8 +80,8 @@ impl<'ctx> Emitter<'_, 'ctx> {
         self.builder.build_bit_cast(value, ty, "").map_err(builder_error)
     }
 
-    /// Emits the split of a value into elements. `ty` is a scalar or vector type with as many bits as the value; its
-    /// elements are returned, the lowest bits first.
+    /// Splits a value into the elements of `ty`, a scalar or vector type with as many bits as the value; returns the
+    /// elements, the lowest bits first.
     ///
     /// # Errors
     /// [`CompileError::Backend`] if LLVM rejects the instruction.
@@ -96,8 +96,8 @@ impl<'ctx> Emitter<'_, 'ctx> {
         }
     }
 
-    /// Emits the join of elements to a value of type `ty`, the first in the lowest bits. `pieces` is the vector type of
-    /// the elements, or the element's type if there is one.
+    /// Joins elements into a value of type `ty`, the first element in the lowest bits. `pieces` is the vector type of the
+    /// elements or, for a single element, its type.
     ///
     /// # Errors
     /// [`CompileError::Backend`] if LLVM rejects the instruction.

@@ -27,7 +27,8 @@ const WIDTHS: [u64; 6] = [1, 2, 4, 8, 16, 32];
 /// register.
 const MIN_BITS: u64 = 32;
 const MOST_BITS: u64 = 128;
-/// Max cycles of an instruction that is kept because its lanes hold other elements, by the cycles of a better one.
+/// Max ratio of an instruction's cycles to those of a faster one, if it is a candidate only because its lanes hold other
+/// elements.
 const MOST_CYCLES: f64 = 2.0;
 
 /// A candidate plan of a dot.

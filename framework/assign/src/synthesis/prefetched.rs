@@ -1,7 +1,7 @@
-//! Finds the loads that a pipelined loop prefetches through registers, and the loads before the loop that begin this.
+//! Finds the loads that a pipelined loop prefetches through registers, and the loads in the prologue before the loop.
 //!
-//! The program uses the result of such a load in the next iteration only: the loop carries it, or a store puts it, or what
-//! is computed from it alone, into a buffer that the program selects by an index.
+//! The program uses the result of such a load in the next iteration only. Either the loop carries the result, or the
+//! program stores it, or a value computed from it alone, to a buffer that an index selects.
 
 use std::collections::{HashMap, HashSet};
 use tilewright_tile::op::name::{scf, tt, ttg};
@@ -13,8 +13,8 @@ use tilewright_tile::{Body, Op, Operation, Region, Value};
 /// The loads that are prefetched through registers.
 #[derive(Debug, Default)]
 pub(super) struct PrefetchedLoads {
-    /// Whether each load is predicated: marked, or in an `scf.if` around it. The loop then has a predicate for its last
-    /// iterations, and no fewer iterations than the program's.
+    /// Whether each load is predicated: by its attribute [`PREFETCH`], or because an `scf.if` contains it. A predicated
+    /// load is omitted in the last iterations; without a predicate, the loop has fewer iterations instead.
     predicated: HashMap<Op, bool>,
 }
 

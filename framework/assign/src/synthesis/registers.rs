@@ -36,8 +36,9 @@ impl RegisterPressure {
     }
 }
 
-/// Returns the register pressure. Rematerializable tensors do not count. Elements of a lane that differ by a known number are
-/// one value and constants; a broadcast repeats the registers of its operand.
+/// Returns the register pressure. Rematerializable tensors do not count. Elements of a lane that differ by known numbers
+/// count as one element, since the others are that element plus constants. A broadcast repeats the registers of its
+/// operand.
 pub(crate) fn live(
     body: &Body,
     axis_info: &AxisInfoMap,

@@ -130,8 +130,8 @@ impl<'b> Slices<'b> {
         is_id.then_some(division)
     }
 
-    /// Returns the values that an argument of a block takes; for a block that is no loop body, all operands of the
-    /// operation that has it.
+    /// Returns the values that an argument of a block takes: its initial and its yielded value in the body of a loop; in
+    /// any other block, all operands of the operation whose region contains the block.
     fn sources(&self, block: Block, index: usize) -> Vec<Value> {
         let Some((op, last)) = self.owners.get(&block) else { return Vec::new() };
         let operands = &self.body.op(*op).operands;

@@ -210,8 +210,9 @@ impl WorkCounter<'_, '_> {
         self.program.body.op(op).attributes.get(PENDING).is_some()
     }
 
-    /// Whether an operation before a pipelined loop fills a buffer with what the loop omits in its last iterations, so
-    /// that both cost nothing. A loop without predicates has fewer iterations instead: what comes before it counts.
+    /// Whether an operation before a pipelined loop fills a buffer in place of a load that the loop omits in its last
+    /// iterations. The loop counts with all loads, so such an operation does not count. A loop without predicates has
+    /// fewer iterations instead, so operations before it count.
     fn is_omitted_later(&self, op: Op) -> bool {
         let (body, operation) = (self.program.body, self.program.body.op(op));
         buffer_count(body, operation.operands[1]).is_some()

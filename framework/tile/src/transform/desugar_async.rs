@@ -85,7 +85,7 @@ fn size(body: &Body, value: Value) -> i64 {
 struct AtOnce<'m> {
     module: &'m Attributes,
     in_groups: bool,
-    /// For each copy that is the last one for some `tw.mbarrier_expect`, this `tw.mbarrier_expect`; empty without warp
+    /// The last copy that each `tw.mbarrier_expect` counts, mapped to the `tw.mbarrier_expect`; empty without warp
     /// partitions.
     last: HashMap<Op, Op>,
 }

@@ -69,7 +69,7 @@ impl AccessRegisters {
         }
     }
 
-    /// Emits the split of a value of type `ty` into LLVM values, one for each of these registers.
+    /// Splits a value of type `ty` into LLVM values, one for each of these registers.
     fn split<'ctx>(
         &self,
         emit: &Emitter<'_, 'ctx>,
@@ -84,7 +84,7 @@ impl AccessRegisters {
         }
     }
 
-    /// Emits the join of LLVM values, one for each of these registers, to a value of type `ty`.
+    /// Joins LLVM values, one for each of these registers, into a value of type `ty`.
     fn join<'ctx>(
         &self,
         emit: &Emitter<'_, 'ctx>,

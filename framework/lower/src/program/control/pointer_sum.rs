@@ -19,7 +19,7 @@ pub(in super::super) struct PointerSum {
     pub(super) base: Value,
     /// Size in bytes of an element that a pointer points to.
     pub(super) bytes: u64,
-    /// The pointers that are sums; the others differ from them by constants.
+    /// The registers whose pointers are computed as sums; each other register's pointer is one of these plus a constant.
     pub(super) registers: RegisterDifferences,
     /// The terms, those with the fewest different offsets first.
     pub(super) terms: Vec<Term>,
